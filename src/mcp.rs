@@ -1,0 +1,1 @@
+//! The protocol edge: MCP over Streamable HTTP and stdio, both eras on one path.

@@ -1,0 +1,1 @@
+//! notify → ticks; the only user of the watcher. Carries no contents.
