@@ -21,7 +21,7 @@ use crate::{
 use plan::{Plan, Target};
 
 /// An allowlist compiled against its document; the unit that succeeds or fails as a whole.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Toolset {
     /// Its name: the allowlist's.
     pub name: String,

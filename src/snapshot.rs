@@ -6,7 +6,10 @@
 
 pub mod live;
 
+mod compose;
+mod instructions;
 mod list;
+mod target;
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -17,6 +20,7 @@ use crate::{
     registry::{Tool, Toolset},
     source::{Digest, Sources},
 };
+use compose::Candidate;
 
 /// One immutable value: all toolsets, the name index, the ready-made list bytes. Names are unique.
 /// [`build`] is the only maker.
@@ -37,6 +41,8 @@ pub struct Served {
     pub toolset: Arc<Toolset>,
     /// Digest of the inputs it was built from.
     pub digest: Digest,
+    /// Digest of the document it was compiled against.
+    pub document: Digest,
     /// Why its newest inputs are not served; empty when they are.
     pub refused: Vec<Diagnostic>,
 }
@@ -111,7 +117,26 @@ pub struct Refusal {
 }
 
 /// Builds a snapshot from sources. Pure: reads nothing, and equal arguments give equal bytes.
+///
+/// A toolset whose inputs are those of `previous` is taken over; a refused one keeps its previous
+/// version; one that is gone from the sources is gone. Faults of the whole refuse everything.
 pub fn build(sources: &Sources, previous: Option<&Snapshot>) -> Built {
-    let _ = (sources, previous);
-    Built { snapshot: None, refusals: Vec::new() }
+    if !sources.faults.is_empty() {
+        let refusal = Refusal {
+            toolset: String::new(),
+            digest: sources.digest,
+            diagnostics: sources.faults.clone(),
+        };
+        return Built { snapshot: None, refusals: vec![refusal] };
+    }
+    let mut candidates = compose::candidates(sources, previous);
+    compose::refuse_clashes(&mut candidates, previous.is_none());
+    let refusals = candidates.iter().filter_map(Candidate::refusal).collect();
+    let served: Vec<_> = candidates.into_iter().filter_map(Candidate::served).collect();
+    if served.is_empty() && !sources.inputs.keep_going {
+        return Built { snapshot: None, refusals };
+    }
+    let generation = previous.map_or(0, Snapshot::generation) + 1;
+    let instructions = instructions::text(&served);
+    Built { snapshot: Some(Snapshot::new(generation, served, instructions)), refusals }
 }

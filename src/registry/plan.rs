@@ -198,7 +198,7 @@ pub enum Shape {
 }
 
 /// Where the calls of a toolset go.
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Target {
     /// Where.
     pub upstream: Upstream,

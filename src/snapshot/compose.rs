@@ -1,0 +1,288 @@
+//! Toolsets side by side: each built alone, then held against each other.
+//!
+//! A toolset that fails never touches another one. Two things look across: whether all toolsets share
+//! one origin (the default of `forward`), and whether two claim one name.
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+};
+
+use super::{Refusal, Served, Snapshot, target};
+use crate::{
+    allowlist::{self, Allowlist},
+    diagnostic::Diagnostic,
+    openapi::{self, Api, text::Text},
+    registry::{self, Settings, Toolset},
+    source::{Digest, Input, Sources, ToolsetSource},
+};
+
+/// A toolset on its way into the snapshot.
+pub(super) struct Candidate {
+    name: String,
+    digest: Digest,
+    state: State,
+    previous: Option<Served>,
+}
+
+enum State {
+    /// Its inputs did not change since the previous snapshot.
+    Kept(Served),
+    /// A new version.
+    New(Served),
+    /// Refused; the previous version, if any, goes on.
+    Refused(Vec<Diagnostic>),
+}
+
+impl Candidate {
+    /// What is served of it, if anything.
+    pub(super) fn served(self) -> Option<Served> {
+        match self.state {
+            State::Kept(served) | State::New(served) => Some(served),
+            State::Refused(refused) => self.previous.map(|previous| Served { refused, ..previous }),
+        }
+    }
+
+    /// Why its new version is not served, if it is not.
+    pub(super) fn refusal(&self) -> Option<Refusal> {
+        let State::Refused(diagnostics) = &self.state else { return None };
+        let diagnostics = diagnostics.clone();
+        Some(Refusal { toolset: self.name.clone(), digest: self.digest, diagnostics })
+    }
+
+    fn current(&self) -> Option<&Served> {
+        match &self.state {
+            State::Kept(served) | State::New(served) => Some(served),
+            State::Refused(_) => self.previous.as_ref(),
+        }
+    }
+}
+
+/// Every toolset of the sources, built or taken over, in file-name order.
+pub(super) fn candidates(sources: &Sources, previous: Option<&Snapshot>) -> Vec<Candidate> {
+    let drafts: Vec<_> =
+        sources.toolsets.iter().map(|source| draft(source, sources, previous)).collect();
+    let shared = share_one_origin(&drafts);
+    let mut documents = Documents::of(previous);
+    let finish = |draft: Draft<'_>| draft.finish(sources, shared, &mut documents);
+    drafts.into_iter().map(finish).collect()
+}
+
+/// A toolset whose allowlist is read and whose origin is known, when they are sound.
+struct Draft<'a> {
+    source: &'a ToolsetSource,
+    parsed: Result<(Allowlist, target::Origin), Vec<Diagnostic>>,
+    previous: Option<Served>,
+}
+
+fn draft<'a>(
+    source: &'a ToolsetSource,
+    sources: &Sources,
+    previous: Option<&Snapshot>,
+) -> Draft<'a> {
+    let is_named = |served: &&Served| served.toolset.name == source.name;
+    let previous = previous.and_then(|snapshot| snapshot.toolsets().iter().find(is_named)).cloned();
+    let parsed = read_allowlist(source, sources).and_then(|allowlist| {
+        let origin = target::origin(&allowlist, source, sources)?;
+        Ok((allowlist, origin))
+    });
+    Draft { source, parsed, previous }
+}
+
+fn read_allowlist(source: &ToolsetSource, sources: &Sources) -> Result<Allowlist, Vec<Diagnostic>> {
+    let Some(input) = &source.allowlist else {
+        return Allowlist::from_selectors(&source.name, &sources.inputs.allow);
+    };
+    allowlist::parse(&source.name, &text(input)?)
+}
+
+fn text(input: &Input) -> Result<Text, Vec<Diagnostic>> {
+    let bytes = input.content.as_ref().map_err(|fault| vec![fault.clone()])?;
+    Text::new(Arc::clone(&input.name), bytes).map_err(|fault| vec![fault])
+}
+
+/// Whether every toolset, the last good versions of broken ones included, calls the same origin.
+fn share_one_origin(drafts: &[Draft<'_>]) -> bool {
+    let origins = drafts.iter().filter_map(|draft| match (&draft.parsed, &draft.previous) {
+        (Ok((_, origin)), _) => Some(origin.upstream.clone()),
+        (Err(_), Some(previous)) => Some(previous.toolset.target.upstream.clone()),
+        (Err(_), None) => None,
+    });
+    let mut origins = origins.collect::<Vec<_>>();
+    origins.dedup();
+    origins.len() <= 1
+}
+
+impl Draft<'_> {
+    fn finish(self, sources: &Sources, shared: bool, documents: &mut Documents) -> Candidate {
+        let state = match self.parsed {
+            Err(diagnostics) => State::Refused(diagnostics),
+            Ok((allowlist, origin)) => {
+                let draft = Sound { source: self.source, allowlist, origin, sources, shared };
+                draft.finish(self.previous.as_ref(), documents).unwrap_or_else(State::Refused)
+            }
+        };
+        Candidate {
+            name: self.source.name.clone(),
+            digest: self.source.digest,
+            state,
+            previous: self.previous,
+        }
+    }
+}
+
+struct Sound<'a> {
+    source: &'a ToolsetSource,
+    allowlist: Allowlist,
+    origin: target::Origin,
+    sources: &'a Sources,
+    shared: bool,
+}
+
+impl Sound<'_> {
+    fn finish(
+        self,
+        previous: Option<&Served>,
+        documents: &mut Documents,
+    ) -> Result<State, Vec<Diagnostic>> {
+        let target = Arc::new(target::complete(
+            self.origin,
+            &self.allowlist,
+            self.source,
+            self.shared,
+            &self.sources.inputs.limits,
+        )?);
+        if let Some(served) = previous.filter(|served| served.digest == self.source.digest) {
+            return Ok(State::Kept(retarget(served, target)));
+        }
+        let (api, document) = documents.api(self.source, &self.allowlist)?;
+        let inputs = &self.sources.inputs;
+        let settings = Settings { policy: inputs.policy, limits: inputs.limits.clone(), target };
+        let toolset = Arc::new(registry::compile(&api, &self.allowlist, &settings)?);
+        Ok(State::New(Served {
+            toolset,
+            digest: self.source.digest,
+            document,
+            refused: Vec::new(),
+        }))
+    }
+}
+
+/// The same tools with the target of this build: another toolset may have changed the default of `forward`.
+fn retarget(served: &Served, target: Arc<registry::plan::Target>) -> Served {
+    let mut served = Served { refused: Vec::new(), ..served.clone() };
+    if served.toolset.target != target {
+        served.toolset = Arc::new(Toolset { target, ..Toolset::clone(&served.toolset) });
+    }
+    served
+}
+
+/// Documents by digest: one that several toolsets or the previous snapshot use is parsed once.
+struct Documents {
+    parsed: HashMap<Digest, Result<Arc<Api>, Vec<Diagnostic>>>,
+}
+
+impl Documents {
+    fn of(previous: Option<&Snapshot>) -> Self {
+        let served = previous.map(Snapshot::toolsets).unwrap_or_default();
+        let parsed =
+            served.iter().map(|served| (served.document, Ok(Arc::clone(&served.toolset.api))));
+        Self { parsed: parsed.collect() }
+    }
+
+    fn api(
+        &mut self,
+        source: &ToolsetSource,
+        allowlist: &Allowlist,
+    ) -> Result<(Arc<Api>, Digest), Vec<Diagnostic>> {
+        let Some(input) = &source.document else {
+            let fault = Diagnostic::error(format!("`{}` names no document", allowlist.file));
+            return Err(vec![fault.help("add `document: FILE` to it, or pass `--document FILE`")]);
+        };
+        let api = self
+            .parsed
+            .entry(input.digest)
+            .or_insert_with(|| openapi::parse(&text(input)?).map(Arc::new));
+        Ok((api.clone()?, input.digest))
+    }
+}
+
+/// Refuses toolsets until no two claim one name: those that changed, of several the later ones, and at
+/// the start all of them. Ends because each round takes back at least one new version.
+pub(super) fn refuse_clashes(candidates: &mut [Candidate], start: bool) {
+    loop {
+        let refused = refusals(candidates, start);
+        if refused.is_empty() {
+            return;
+        }
+        for (place, diagnostics) in refused {
+            if let Some(candidate) = candidates.get_mut(place) {
+                candidate.state = State::Refused(diagnostics);
+            }
+        }
+    }
+}
+
+fn refusals(candidates: &[Candidate], start: bool) -> HashMap<usize, Vec<Diagnostic>> {
+    let is_new =
+        |place: usize| candidates.get(place).is_some_and(|one| matches!(one.state, State::New(_)));
+    let mut refused: HashMap<usize, Vec<Diagnostic>> = HashMap::new();
+    for (name, [first, second]) in clashes(candidates) {
+        let victims = match (is_new(first), is_new(second)) {
+            (true, true) if start => vec![first, second],
+            (true, false) => vec![first],
+            (_, true) => vec![second],
+            (false, false) => Vec::new(),
+        };
+        for victim in victims {
+            let other = if victim == first { second } else { first };
+            refused.entry(victim).or_default().extend(clash(candidates, &name, victim, other));
+        }
+    }
+    refused
+}
+
+/// Each name that two toolsets claim, with their places, in list order.
+fn clashes(candidates: &[Candidate]) -> Vec<(String, [usize; 2])> {
+    let mut owners: HashMap<&str, usize> = HashMap::new();
+    let mut clashes = BTreeSet::new();
+    for (place, candidate) in candidates.iter().enumerate() {
+        for name in candidate.current().iter().flat_map(|served| names(&served.toolset)) {
+            match owners.get(name) {
+                Some(&owner) if owner != place => {
+                    drop(clashes.insert((name.to_owned(), [owner, place])))
+                }
+                Some(_) => {}
+                None => drop(owners.insert(name, place)),
+            }
+        }
+    }
+    clashes.into_iter().collect()
+}
+
+fn names(toolset: &Toolset) -> impl Iterator<Item = &str> {
+    toolset
+        .tools
+        .iter()
+        .flat_map(|tool| std::iter::once(&tool.name).chain(&tool.aliases))
+        .map(|name| name.as_str())
+}
+
+fn clash(candidates: &[Candidate], name: &str, victim: usize, other: usize) -> Option<Diagnostic> {
+    let victim = &candidates.get(victim)?.current()?.toolset;
+    let other = &candidates.get(other)?.current()?.toolset;
+    let claims = |toolset: &Toolset| {
+        toolset
+            .tools
+            .iter()
+            .find(|tool| tool.name.as_str() == name)
+            .map(|tool| tool.key.to_string())
+    };
+    let operation = claims(victim).unwrap_or_else(|| name.to_owned());
+    let message = format!("`{}` and `{}` both have a tool `{name}`", victim.file, other.file);
+    let line = format!("- operation: {operation}\n    name: {}_{name}", victim.name);
+    Some(
+        Diagnostic::error(message)
+            .help(format!("in `{}`, give it another name:\n  {line}", victim.file)),
+    )
+}
