@@ -11,3 +11,29 @@
 
 /// A module imports only what stands above it, and each outside crate has one owner.
 mod architecture;
+
+mod support;
+
+/// The memo allowlist gives exactly its seventeen tools, and none of the families it excludes.
+mod selection;
+
+/// Both eras answer on one path, with tools and nothing else.
+mod protocol;
+
+/// Arguments become the request that the document describes, over HTTP and in-process.
+mod requests;
+
+/// Whatever an upstream answers becomes an object, or an error text a model can act on.
+mod results;
+
+/// Credentials reach the one origin they are for; foreign pages reach nothing.
+mod credentials;
+
+/// A save changes the tools; a bad one changes nothing.
+mod reload;
+
+/// No answer mixes two versions, however often they are swapped under load.
+mod consistency;
+
+/// What the command line prints, and how it exits.
+mod command_line;

@@ -1,0 +1,88 @@
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+use crate::support::{Recorder, Workspace};
+
+fn toolgate(workspace: &Workspace, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_toolgate"));
+    command.current_dir(workspace.path("")).env_clear().args(arguments).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+const UPSTREAM: [&str; 2] = ["--upstream", "http://127.0.0.1:9"];
+
+#[test]
+fn check_is_quiet_and_good_on_good_inputs() {
+    let workspace = Workspace::memos();
+    let output = toolgate(&workspace, &["check", "openapi.yaml", UPSTREAM[0], UPSTREAM[1]]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("17 tools"), "{}", text(&output.stdout));
+}
+
+#[test]
+fn check_says_every_fault_with_its_line_and_a_caret_and_exits_with_2() {
+    let workspace = Workspace::memos();
+    let listed = workspace.read("allowlists/api.yaml");
+    workspace.write("allowlists/api.yaml", &format!("{listed}  - MemoService_GetMemmo\n  - GET /api/v1/nowhere\n"));
+    let output = toolgate(&workspace, &["check", "openapi.yaml", UPSTREAM[0], UPSTREAM[1]]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = format!("{}{}", text(&output.stdout), text(&output.stderr));
+    let line = listed.lines().count() + 1;
+    assert!(said.contains(&format!("allowlists/api.yaml:{line}:5: error: ")), "{said}");
+    for words in ["`MemoService_GetMemmo`", "`MemoService_GetMemo`", "`GET /api/v1/nowhere`", "^"] {
+        assert!(said.contains(words), "{said}");
+    }
+}
+
+#[test]
+fn bad_flags_exit_with_2_and_name_the_way_out() {
+    let workspace = Workspace::memos();
+    for (arguments, words) in [
+        (&["serve", "openapi.yaml"][..], "--upstream"),
+        (&["serve", "missing.yaml", UPSTREAM[0], UPSTREAM[1]], "missing.yaml"),
+        (&["serve", "openapi.yaml", "--limit", "repply=1KiB"], "reply"),
+        (&["serve", "openapi.yaml", "--stdio", "--listen", "127.0.0.1:0"], "--listen"),
+        (&["nonsense"], "--help"),
+    ] {
+        let output = toolgate(&workspace, arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", text(&output.stderr));
+        assert!(text(&output.stderr).contains(words), "{arguments:?}: {}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn tools_prints_names_targets_and_bytes() {
+    let workspace = Workspace::memos();
+    let output = toolgate(&workspace, &["tools", "openapi.yaml", UPSTREAM[0], UPSTREAM[1]]);
+    let said = text(&output.stdout);
+    assert!(said.contains("memo_list_memos") && said.contains("GET /api/v1/memos"), "{said}");
+    assert!(said.contains("http://127.0.0.1:9"), "{said}");
+    let output = toolgate(&workspace, &["tools", "openapi.yaml", UPSTREAM[0], UPSTREAM[1], "--json"]);
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["tools"].as_array().unwrap().len(), 17);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn call_prints_what_a_model_would_see() {
+    let recorder = Recorder::json(r#"{"name": "memos/1"}"#);
+    let upstream = format!("http://{}", recorder.listen().await);
+    let workspace = Workspace::memos();
+    let run = |arguments: &[&str]| {
+        let all = ["call", "--document", "openapi.yaml", "--upstream", &upstream];
+        toolgate(&workspace, &[&all[..], arguments].concat())
+    };
+    let output = run(&["memo_get_memo", "memo=abc"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("memos/1"));
+    assert_eq!(recorder.take().line(), "GET /api/v1/memos/abc");
+    let output = run(&["memo_create_memo", r#"{"content": "a", "visibility": "PRIVATE"}"#]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_eq!(recorder.take().json()["content"], "a");
+    let output = run(&["memo_get_memo", "mmo=abc"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stdout).contains("`memo`"), "{}", text(&output.stdout));
+}
