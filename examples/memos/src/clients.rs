@@ -2,40 +2,56 @@
 //!
 //! The texts are made here and printed by `main`; nothing here runs a command or writes a file.
 
-use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+use serde::Serialize;
 
 use crate::auth::Token;
+
+/// A server as the clients' files describe it, in the order they show it.
+#[derive(Serialize)]
+struct Server<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'a str>,
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    kind: Option<&'a str>,
+    url: &'a str,
+    headers: BTreeMap<&'a str, &'a str>,
+}
 
 /// How to add the tools at `url` to each client. Holds the token in the clear.
 #[must_use]
 pub fn commands(url: &str, token: &Token) -> String {
-    let header = format!("Authorization: Bearer {}", token.reveal());
-    let headers = json!({ "Authorization": format!("Bearer {}", token.reveal()) });
-    let vscode = json!({ "name": "memos", "type": "http", "url": url, "headers": headers });
+    let bearer = format!("Bearer {}", token.reveal());
+    let server = |name, kind| {
+        json(&Server {
+            name,
+            kind,
+            url,
+            headers: BTreeMap::from([("Authorization", bearer.as_str())]),
+        })
+    };
+    let http = Some("http");
+    let header = format!("--header \"Authorization: {bearer}\"");
+    let inspector = "npx @modelcontextprotocol/inspector --cli";
     let entries = [
+        ("Claude Code", format!("claude mcp add --transport http memos {url} {header}")),
+        ("VS Code", format!("code --add-mcp '{}'", server(Some("memos"), http))),
+        ("or in .vscode/mcp.json", format!("{{\"servers\":{{\"memos\":{}}}}}", server(None, http))),
         (
-            "Claude Code",
-            format!("claude mcp add --transport http memos {url} --header \"{header}\""),
+            "Cursor, in .cursor/mcp.json",
+            format!("{{\"mcpServers\":{{\"memos\":{}}}}}", server(None, None)),
         ),
-        ("VS Code", format!("code --add-mcp '{vscode}'")),
-        ("  or in .vscode/mcp.json", vscode_file(url, &headers).to_string()),
-        ("Cursor, in .cursor/mcp.json", cursor_file(url, &headers).to_string()),
         (
             "MCP Inspector",
-            format!(
-                "npx @modelcontextprotocol/inspector --cli {url} --transport http --header \"{header}\" --method tools/list"
-            ),
+            format!("{inspector} {url} --transport http {header} --method tools/list"),
         ),
     ];
     entries.map(|(client, command)| format!("{client}:\n    {command}\n")).concat()
 }
 
-fn vscode_file(url: &str, headers: &Value) -> Value {
-    json!({ "servers": { "memos": { "type": "http", "url": url, "headers": headers } } })
-}
-
-fn cursor_file(url: &str, headers: &Value) -> Value {
-    json!({ "mcpServers": { "memos": { "url": url, "headers": headers } } })
+fn json(server: &Server<'_>) -> String {
+    serde_json::to_string(server).expect("a struct of texts is always JSON")
 }
 
 #[cfg(test)]
@@ -49,11 +65,11 @@ mod tests {
 Claude Code:
     claude mcp add --transport http memos http://127.0.0.1:5230/mcp --header \"Authorization: Bearer memos-dev-0\"
 VS Code:
-    code --add-mcp '{\"headers\":{\"Authorization\":\"Bearer memos-dev-0\"},\"name\":\"memos\",\"type\":\"http\",\"url\":\"http://127.0.0.1:5230/mcp\"}'
-  or in .vscode/mcp.json:
-    {\"servers\":{\"memos\":{\"headers\":{\"Authorization\":\"Bearer memos-dev-0\"},\"type\":\"http\",\"url\":\"http://127.0.0.1:5230/mcp\"}}}
+    code --add-mcp '{\"name\":\"memos\",\"type\":\"http\",\"url\":\"http://127.0.0.1:5230/mcp\",\"headers\":{\"Authorization\":\"Bearer memos-dev-0\"}}'
+or in .vscode/mcp.json:
+    {\"servers\":{\"memos\":{\"type\":\"http\",\"url\":\"http://127.0.0.1:5230/mcp\",\"headers\":{\"Authorization\":\"Bearer memos-dev-0\"}}}}
 Cursor, in .cursor/mcp.json:
-    {\"mcpServers\":{\"memos\":{\"headers\":{\"Authorization\":\"Bearer memos-dev-0\"},\"url\":\"http://127.0.0.1:5230/mcp\"}}}
+    {\"mcpServers\":{\"memos\":{\"url\":\"http://127.0.0.1:5230/mcp\",\"headers\":{\"Authorization\":\"Bearer memos-dev-0\"}}}}
 MCP Inspector:
     npx @modelcontextprotocol/inspector --cli http://127.0.0.1:5230/mcp --transport http --header \"Authorization: Bearer memos-dev-0\" --method tools/list
 ";

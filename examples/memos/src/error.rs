@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 
 use axum::Json;
-use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
+use axum::extract::rejection::{BytesRejection, JsonRejection, PathRejection, QueryRejection};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
@@ -44,6 +44,13 @@ pub(crate) enum Error {
 pub(crate) struct Violation {
     pub(crate) field: String,
     pub(crate) description: String,
+}
+
+#[derive(Serialize)]
+struct Status {
+    code: i32,
+    message: String,
+    details: Value,
 }
 
 /// The faults found so far in one request.
@@ -111,7 +118,7 @@ impl IntoResponse for Error {
             eprintln!("memos: internal error: {cause}");
         }
         let (status, code) = self.codes();
-        let body = json!({ "code": code, "message": self.to_string(), "details": self.details() });
+        let body = Status { code, message: self.to_string(), details: self.details() };
         let response = (status, Json(body)).into_response();
         if status == StatusCode::UNAUTHORIZED {
             return ([(header::WWW_AUTHENTICATE, "Bearer")], response).into_response();
@@ -123,6 +130,12 @@ impl IntoResponse for Error {
 impl From<rusqlite::Error> for Error {
     fn from(cause: rusqlite::Error) -> Self {
         Self::internal(cause)
+    }
+}
+
+impl From<BytesRejection> for Error {
+    fn from(rejection: BytesRejection) -> Self {
+        Self::Malformed(rejection.body_text())
     }
 }
 

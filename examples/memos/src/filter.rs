@@ -28,7 +28,13 @@ pub(crate) enum Literal {
 /// What a list understands: its words for a caller, and what each condition is in SQL, if anything.
 pub(crate) struct Language {
     pub(crate) help: &'static str,
-    pub(crate) condition: fn(&Term) -> Option<(String, Vec<Value>)>,
+    pub(crate) condition: fn(&Term) -> Option<Condition>,
+}
+
+/// One condition in SQL, and the values that fill its `?`.
+pub(crate) struct Condition {
+    pub(crate) clause: String,
+    pub(crate) values: Vec<Value>,
 }
 
 /// The text after `WHERE`, and the values that fill its `?`.
@@ -51,7 +57,7 @@ impl Conditions {
             );
             return;
         };
-        conditions.into_iter().for_each(|(clause, values)| self.and(clause, values));
+        conditions.into_iter().for_each(|condition| self.and(condition.clause, condition.values));
     }
 
     pub(crate) fn and(&mut self, clause: impl Into<String>, values: Vec<Value>) {
@@ -69,14 +75,17 @@ impl Conditions {
 }
 
 /// `column = ?`, or `column <> ?`. A column without value differs from every value.
-pub(crate) fn equals(column: &str, value: Value, negated: bool) -> (String, Vec<Value>) {
+pub(crate) fn equals(column: &str, value: Value, negated: bool) -> Condition {
     let operator = if negated { "IS NOT" } else { "IS" };
-    (format!("{column} {operator} ?"), vec![value])
+    Condition { clause: format!("{column} {operator} ?"), values: vec![value] }
 }
 
 /// `column` has `text` in it, ASCII letters in either case.
-pub(crate) fn contains(column: &str, text: &str) -> (String, Vec<Value>) {
-    (format!("instr(lower({column}), lower(?)) > 0"), vec![Value::from(text.to_owned())])
+pub(crate) fn contains(column: &str, text: &str) -> Condition {
+    Condition {
+        clause: format!("instr(lower({column}), lower(?)) > 0"),
+        values: vec![Value::from(text.to_owned())],
+    }
 }
 
 fn parse(text: &str) -> Option<Vec<Term>> {

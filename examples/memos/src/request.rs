@@ -4,6 +4,7 @@
 //! gets a `Status` body and not bare text.
 
 use axum::Json;
+use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
@@ -22,14 +23,19 @@ impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Named<T
     }
 }
 
-/// A JSON body. Fields it does not know are passed over, as grpc-gateway does.
+/// A body that is a JSON object, whatever its content type says. Fields it does not know are passed over, as grpc-gateway does.
 pub(crate) struct Body<T>(pub(crate) T);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
     type Rejection = Error;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Error> {
-        let Json(value) = Json::from_request(request, state).await?;
+        let bytes = Bytes::from_request(request, state).await?;
+        // Asked first, because a struct would also be read from an array of its fields.
+        if !bytes.trim_ascii_start().starts_with(b"{") {
+            return Err(Error::Malformed(String::from("the body must be a JSON object")));
+        }
+        let Json(value) = Json::from_bytes(&bytes)?;
         Ok(Self(value))
     }
 }

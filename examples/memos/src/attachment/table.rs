@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 use super::{Attachment, File, Placed, field};
 use crate::auth::{Caller, NEEDS_TOKEN};
 use crate::error::Error;
-use crate::filter::{self, Conditions, Language, Literal, Term};
+use crate::filter::{self, Condition, Conditions, Language, Literal, Term};
 use crate::order::{self, Order};
 use crate::page::Page;
 use crate::{id, memo};
@@ -23,7 +23,7 @@ pub(super) const LANGUAGE: Language = Language {
     condition,
 };
 
-fn condition(term: &Term) -> Option<(String, Vec<Value>)> {
+fn condition(term: &Term) -> Option<Condition> {
     match term {
         Term::Contains { field, text } if field == "filename" => {
             Some(filter::contains("filename", text))

@@ -8,7 +8,7 @@ use crate::attachment;
 use crate::auth::{Caller, NEEDS_TOKEN};
 use crate::choice::{self, Choice};
 use crate::error::Error;
-use crate::filter::{self, Conditions, Language, Literal, Term};
+use crate::filter::{self, Condition, Conditions, Language, Literal, Term};
 use crate::order::{self, Order};
 use crate::page::Page;
 use crate::{CREATOR, reaction, relation, text};
@@ -38,7 +38,7 @@ pub(super) const LANGUAGE: Language = Language {
     condition,
 };
 
-fn condition(term: &Term) -> Option<(String, Vec<Value>)> {
+fn condition(term: &Term) -> Option<Condition> {
     match term {
         Term::Contains { field, text } if field == "content" => {
             Some(filter::contains("content", text))
@@ -55,11 +55,11 @@ fn condition(term: &Term) -> Option<(String, Vec<Value>)> {
     }
 }
 
-fn tagged(values: &[String]) -> (String, Vec<Value>) {
+fn tagged(values: &[String]) -> Condition {
     let places = vec!["?"; values.len()].join(", ");
     let clause =
         format!("EXISTS (SELECT 1 FROM json_each(tags) WHERE json_each.value IN ({places}))");
-    (clause, values.iter().cloned().map(Value::from).collect())
+    Condition { clause, values: values.iter().cloned().map(Value::from).collect() }
 }
 
 /// Finds a memo or comment.
