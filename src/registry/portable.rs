@@ -108,3 +108,6 @@ fn lists(view: &View<'_>, text: &str) -> bool {
     reason = "tables read better without `&` before each schema"
 )]
 mod tests;
+
+#[cfg(test)]
+mod random;
