@@ -473,7 +473,7 @@ pub(super) mod tests {
             "headers": { "Host": 5 }, "tools": ["A", 7, { "operation": "B", "hdie": [] }, "A"],
         });
         let pointers =
-            faults(&value).iter().map(|fault| fault.split(": ").next().unwrap().to_owned());
+            faults(&value).into_iter().map(|fault| fault.split(": ").next().unwrap().to_owned());
         let mut pointers: Vec<_> = pointers.collect();
         pointers.sort();
         let expected = [

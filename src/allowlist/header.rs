@@ -117,7 +117,8 @@ pub(super) fn pieces(value: &str) -> Result<Vec<HeaderPiece>, Diagnostic> {
 }
 
 fn push_text(pieces: &mut Vec<HeaderPiece>, literal: &mut String) -> Result<(), Diagnostic> {
-    if HeaderValue::from_str(literal).is_err() {
+    let value = HeaderValue::from_str(literal).ok();
+    if value.is_none_or(|value| value.to_str().is_err()) {
         return Err(Diagnostic::error(
             "the value has a line break or a character no header can carry",
         )

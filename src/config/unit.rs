@@ -9,13 +9,13 @@ use std::time::Duration;
 
 use crate::diagnostic::{Diagnostic, quote};
 
-/// Units of a size in bytes, the binary ones first so that [`show_size`] prefers them.
+/// Units of a size in bytes, the largest first.
 const SIZES: [(&str, u64); 7] = [
     ("GiB", 1 << 30),
-    ("MiB", 1 << 20),
-    ("KiB", 1 << 10),
     ("GB", 1_000_000_000),
+    ("MiB", 1 << 20),
     ("MB", 1_000_000),
+    ("KiB", 1 << 10),
     ("kB", 1_000),
     ("B", 1),
 ];
