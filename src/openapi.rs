@@ -316,6 +316,15 @@ impl Api {
     }
 }
 
+/// Escapes one token of a JSON pointer.
+pub fn escape(token: &str) -> Cow<'_, str> {
+    if token.contains(['~', '/']) {
+        Cow::Owned(token.replace('~', "~0").replace('/', "~1"))
+    } else {
+        Cow::Borrowed(token)
+    }
+}
+
 /// Unescapes one token of a JSON pointer (RFC 6901 section 4).
 pub fn unescape(token: &str) -> Cow<'_, str> {
     if token.contains('~') {
