@@ -21,6 +21,8 @@ mod near;
 mod object;
 mod path;
 mod place;
+#[cfg(test)]
+mod sample;
 mod select;
 mod text;
 mod view;

@@ -154,3 +154,73 @@ fn rename(slots: &mut [Slot], argument: &str, name: &Located<String>) -> Result<
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::registry::sample::Sample;
+
+    fn sample() -> Sample {
+        let fields = json!({"properties": {"name": {}, "title": {}, "kind": {}}, "required": ["title"]});
+        Sample::new("PUT /v1/{name}").query("mask", json!({})).body("application/json!", fields)
+    }
+
+    /// Arguments by name, `!` after those that must be given, `wire=value` for fixed ones.
+    fn check(yaml: &str, expected: &str) {
+        let input = sample().changes(yaml).input().unwrap_or_else(|refusal| panic!("{refusal:?}"));
+        let slot = |slot: &Slot| match &slot.source {
+            Source::Argument(name) => format!("{name}{}", if slot.required { "!" } else { "" }),
+            Source::ArgumentOr(name, value) => format!("{name}|{value}"),
+            Source::Fixed(value) => format!("{}={value}", slot.wire),
+        };
+        assert_eq!(input.slots.iter().map(slot).collect::<Vec<_>>().join(" "), expected);
+    }
+
+    #[test]
+    fn slots_are_changed() {
+        check("hide: []", "name! mask body_name title! kind");
+        check("hide: [body_name, mask]", "name! title! kind");
+        check("arguments: { title: { default: a } }", "name! mask body_name title|\"a\" kind");
+        check("arguments: { title: { fixed: 1 } }", "name! mask body_name title=1 kind");
+        check("hide: [title]\narguments: { title: { default: a } }", "name! mask body_name title=\"a\" kind");
+        check("arguments: { body_name: { name: label } }", "name! mask label title! kind");
+        check("arguments: { kind: { name: title }, title: { name: kind } }\nhide: []", "");
+    }
+
+    #[test]
+    fn required_is_exactly_what_is_listed_and_the_path() {
+        check("required: [kind, mask]", "name! mask! body_name title kind!");
+        check("required: []", "name! mask body_name title kind");
+    }
+
+    #[test]
+    fn a_hidden_path_value_needs_a_value() {
+        check("hide: [name]\narguments: { name: { default: me } }", "name=\"me\" mask body_name title! kind");
+        let refusal = sample().changes("hide: [name]").refusal();
+        assert!(refusal.contains("`name` fills the path and cannot be hidden"), "{refusal}");
+        assert!(refusal.contains("the other argument of that name is `body_name`"), "{refusal}");
+    }
+
+    #[test]
+    fn every_fault_has_its_place() {
+        let refusal = sample()
+            .changes("hide: [kindd]\nrequired: [zzzzzz]\narguments: { mask: { slashes: true, name: a-b }, kind: { name: title } }")
+            .refusal();
+        let lines: Vec<&str> = refusal.lines().collect();
+        assert_eq!(lines.len(), 5, "{refusal}");
+        for (line, words) in lines.iter().zip(["`mask` is not in the path", "did you mean `kind`?",
+            "no argument `zzzzzz`", "`a-b` is no argument name", "another argument `title`"]) {
+            assert!(line.contains(words) && line.starts_with("a.yaml:"), "{line}");
+        }
+    }
+
+    #[test]
+    fn slashes_stay_in_a_path_value_that_asks_for_it() {
+        let input = sample().changes("arguments: { name: { slashes: true } }").input().unwrap();
+        assert!(input.slots[0].slashes);
+        let words = sample().changes("arguments: { name: { description: \"Whose?\" } }").input().unwrap();
+        assert_eq!(words.slots[0].description, "Whose?");
+    }
+}

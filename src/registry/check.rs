@@ -213,3 +213,211 @@ fn fields(input: &Input) -> Vec<(String, Source)> {
 fn fault(path: impl Into<String>, words: impl Into<String>) -> ArgumentFault {
     ArgumentFault { path: path.into(), words: words.into() }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::registry::sample::Sample;
+
+    fn memo() -> Value {
+        json!({"$ref": "#/components/schemas/Memo"})
+    }
+
+    fn check(sample: &Sample, given: Value) -> Result<String, String> {
+        let arguments = given.as_object().unwrap().clone();
+        match sample.checker().check(arguments) {
+            Ok(arguments) => Ok(Value::Object(arguments.0).to_string()),
+            Err(faults) => Err(faults
+                .iter()
+                .map(|fault| format!("{}: {}", fault.path, fault.words))
+                .collect::<Vec<_>>()
+                .join("\n")),
+        }
+    }
+
+    fn passes(sample: &Sample, given: Value, expected: Value) {
+        assert_eq!(check(sample, given), Ok(expected.to_string()));
+    }
+
+    fn fails(sample: &Sample, given: Value, expected: &str) {
+        assert_eq!(check(sample, given), Err(expected.to_owned()));
+    }
+
+    fn query(schema: Value) -> Sample {
+        Sample::new("GET /x").query("a", schema)
+    }
+
+    fn field(schema: Value) -> Sample {
+        Sample::new("POST /x").body("application/json!", json!({"properties": {"a": schema}}))
+    }
+
+    #[test]
+    fn values_that_fit_stay_as_they_are() {
+        let create = Sample::new("POST /memos").body("application/json!", memo());
+        let given = json!({"content": "5", "state": "NORMAL", "relations": [{"type": "x"}]});
+        passes(&create, given.clone(), given);
+        passes(&query(json!({"type": ["string", "integer"]})), json!({"a": "5"}), json!({"a": "5"}));
+    }
+
+    #[test]
+    fn exact_variants_are_repaired() {
+        let check = |kind: &str, given: Value, expected: Value| {
+            passes(&field(json!({"type": kind})), json!({"a": given}), json!({"a": expected}));
+        };
+        check("integer", json!("5"), json!(5));
+        check("integer", json!("-9223372036854775808"), json!(i64::MIN));
+        check("integer", json!(5.0), json!(5));
+        check("integer", json!("5.0"), json!(5));
+        check("number", json!("5.25"), json!(5.25));
+        check("boolean", json!("true"), json!(true));
+        check("string", json!(5), json!("5"));
+        check("string", json!(5.5), json!("5.5"));
+        check("array", json!("[1, 2]"), json!([1, 2]));
+        check("object", json!("{\"b\": 1}"), json!({"b": 1}));
+    }
+
+    #[test]
+    fn inexact_variants_are_refused() {
+        let check = |kind: &str, given: Value, expected: &str| {
+            fails(&field(json!({"type": kind})), json!({"a": given}), &format!("a: {expected}"));
+        };
+        check("integer", json!("007"), "expected integer, got `\"007\"`");
+        check("integer", json!(5.5), "expected integer, got `5.5`");
+        check("integer", json!("5.5"), "expected integer, got `\"5.5\"`");
+        check("integer", json!("99999999999999999999"), "expected integer, got `\"99999999999999999999\"`");
+        check("number", json!("0.123456789012345678901"), "expected number, got `\"0.123456789012345678901\"`");
+        check("boolean", json!("yes"), "expected boolean, got `\"yes\"`");
+        check("string", json!(true), "expected string, got `true`");
+        check("array", json!("a,b"), "expected array, got `\"a,b\"`");
+        check("object", json!([1]), "expected object, got `[1]`");
+    }
+
+    #[test]
+    fn nested_nodes_are_repaired_alike() {
+        let create = Sample::new("POST /memos").body("application/json!", memo());
+        passes(
+            &create,
+            json!({"content": "c", "state": "NORMAL", "pinned": "false",
+                "relations": "[{\"type\": 1, \"weight\": \"2\", \"memo\": null}]"}),
+            json!({"content": "c", "state": "NORMAL", "pinned": false,
+                "relations": [{"type": "1", "weight": 2}]}),
+        );
+    }
+
+    #[test]
+    fn a_union_with_null_is_repaired_as_its_one_member() {
+        let optional = json!({"anyOf": [{"type": "integer"}, {"type": "null"}]});
+        passes(&field(optional.clone()), json!({"a": "5"}), json!({"a": 5}));
+        passes(&field(json!({"type": ["integer", "null"]})), json!({"a": "5"}), json!({"a": 5}));
+        fails(&field(optional), json!({"a": "x"}), "a: expected integer, got `\"x\"`");
+        let scalars = json!({"anyOf": [{"type": "integer"}, {"type": "boolean"}]});
+        passes(&field(scalars), json!({"a": "5"}), json!({"a": 5}));
+    }
+
+    #[test]
+    fn null_is_absent_unless_the_body_says_otherwise() {
+        passes(&query(json!({"type": "string"})), json!({"a": null}), json!({}));
+        passes(&query(json!({"type": ["string", "null"]})), json!({"a": null}), json!({}));
+        passes(&field(json!({"type": "string"})), json!({"a": null}), json!({}));
+        passes(&field(json!({"type": ["string", "null"]})), json!({"a": null}), json!({"a": null}));
+        passes(&field(json!({"enum": ["x"]})), json!({"a": null}), json!({}));
+        fails(&Sample::new("GET /{a}"), json!({"a": null}), "a: required, but not given");
+    }
+
+    #[test]
+    fn unknown_names_are_refused_and_client_extras_dropped() {
+        let list = Sample::new("GET /x").query("pageSize", json!({})).query("filter", json!({}));
+        fails(&list, json!({"pagesize": 1}), "pagesize: unknown argument; did you mean `pageSize`?");
+        fails(&list, json!({"zzz": 1}), "zzz: unknown argument; known are `pageSize`, `filter`");
+        fails(&Sample::new("GET /x"), json!({"z": 1}), "z: unknown argument; the tool takes none");
+        passes(&list, json!({"toolCallId": "x", "filter": "f"}), json!({"filter": "f"}));
+        let own = Sample::new("GET /x").query("action", json!({"type": "string"}));
+        passes(&own, json!({"action": "go"}), json!({"action": "go"}));
+    }
+
+    #[test]
+    fn extra_names_obey_the_document() {
+        let body = json!({"properties": {"a": {}}, "additionalProperties": {"type": "integer"}});
+        let sample = Sample::new("POST /x").body("application/json", body);
+        passes(&sample, json!({"b": "5"}), json!({"b": 5}));
+        fails(&sample, json!({"b": "x"}), "b: expected integer, got `\"x\"`");
+    }
+
+    #[test]
+    fn all_faults_are_said_at_once() {
+        let create = Sample::new("POST /memos/{memo}").body("application/json!", memo());
+        let faults = check(&create, json!({"state": "normal", "pin": 1, "relations": [{"weight": []}]}));
+        let faults = faults.unwrap_err();
+        for words in [
+            "pin: unknown argument; did you mean `pinned`?",
+            "memo: required, but not given",
+            "content: required, but not given",
+            "state: expected one of `\"NORMAL\"`, `\"ARCHIVED\"`, got `\"normal\"`; did you mean `NORMAL`?",
+            "relations[0].type: required, but not given",
+            "relations[0].weight: expected integer, got `[]`",
+        ] {
+            assert!(faults.lines().any(|line| line == words), "{words}\n--\n{faults}");
+        }
+        assert_eq!(faults.lines().count(), 6, "{faults}");
+    }
+
+    #[test]
+    fn an_optional_body_is_whole_or_absent() {
+        let sample = Sample::new("POST /memos").body("application/json", memo());
+        passes(&sample, json!({}), json!({}));
+        fails(&sample, json!({"content": "c"}), "state: required once `content` is given");
+    }
+
+    #[test]
+    fn a_patch_changes_something() {
+        let sample = Sample::new("PATCH /memos/{memo}").body("application/json!", memo());
+        passes(&sample, json!({"memo": "m", "pinned": true}), json!({"memo": "m", "pinned": true}));
+        fails(
+            &sample,
+            json!({"memo": "m"}),
+            ": nothing to change was given; give at least one of `content`, `state`, `pinned`, `relations`",
+        );
+    }
+
+    #[test]
+    fn rules_of_the_whole_body_hold_on_the_built_body() {
+        let body = json!({"properties": {"a": {}, "b": {}},
+            "anyOf": [{"required": ["a"]}, {"required": ["b"]}]});
+        let sample = Sample::new("POST /x").body("application/json!", body.clone());
+        passes(&sample, json!({"b": 1}), json!({"b": 1}));
+        fails(&sample, json!({}), ": fits none of its forms: with \"a\", or with \"b\"; got `{}`");
+        let fixed = Sample::new("POST /x").body("application/json!", body);
+        passes(&fixed.changes("arguments: { a: { fixed: 1 } }"), json!({}), json!({}));
+    }
+
+    #[test]
+    fn values_shown_as_text_are_read() {
+        passes(&field(json!({})), json!({"a": "{\"b\": [1]}"}), json!({"a": {"b": [1]}}));
+        passes(&field(json!({})), json!({"a": "plain words"}), json!({"a": "plain words"}));
+        passes(&field(json!({})), json!({"a": {"b": 1}}), json!({"a": {"b": 1}}));
+        passes(&query(json!({})), json!({"a": "5"}), json!({"a": "5"}));
+        let nested = json!({"type": "object", "properties": {"b": {"type": "array", "items": {}}}});
+        passes(&field(nested), json!({"a": {"b": ["1", "x"]}}), json!({"a": {"b": [1, "x"]}}));
+        let whole = Sample::new("POST /x").body("application/json!", json!({}));
+        passes(&whole, json!({"body": "[1]"}), json!({"body": [1]}));
+    }
+
+    #[test]
+    fn echoed_values_are_cut() {
+        let faults = check(&query(json!({"type": "integer"})), json!({"a": "x".repeat(5_000)}));
+        assert!(faults.unwrap_err().len() < 200);
+        let many: Vec<Value> = (0..500).map(|_| json!("x")).collect();
+        let list = query(json!({"type": "array", "items": {"type": "integer"}}));
+        assert_eq!(check(&list, json!({"a": many})).unwrap_err().lines().count(), 20);
+    }
+
+    #[test]
+    fn a_pattern_made_to_be_slow_ends() {
+        let slow = query(json!({"type": "string", "pattern": "^(a|aa)+(?=b)$"}));
+        let started = std::time::Instant::now();
+        let _ = check(&slow, json!({"a": "a".repeat(2_000)}));
+        assert!(started.elapsed().as_secs() < 5);
+    }
+}

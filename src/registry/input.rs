@@ -372,3 +372,133 @@ impl Input {
         root
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::sample::Sample;
+
+    fn string() -> Value {
+        json!({"type": "string"})
+    }
+
+    fn memo() -> Value {
+        json!({"$ref": "#/components/schemas/Memo"})
+    }
+
+    /// Arguments by name, `!` after those that must be given.
+    fn names(sample: &Sample) -> String {
+        let input = sample.input().unwrap_or_else(|refusal| panic!("{refusal:?}"));
+        let name = |slot: &Slot| format!("{}{}", slot.argument, if slot.required { "!" } else { "" });
+        input.arguments().map(name).collect::<Vec<_>>().join(" ")
+    }
+
+    fn check(sample: Sample, expected: &str) {
+        assert_eq!(names(&sample), expected);
+    }
+
+    #[test]
+    fn arguments_are_flat() {
+        let list = Sample::new("GET /memos").query("pageSize", string()).query("filter!", string());
+        check(list, "pageSize filter!");
+        let create = Sample::new("POST /memos/{memo}/x").body("application/json!", memo());
+        check(create, "memo! content! state! pinned relations");
+    }
+
+    #[test]
+    fn fields_of_an_optional_body_come_together() {
+        let sample = Sample::new("POST /memos").body("application/json", memo());
+        assert_eq!(sample.input().unwrap().together, ["content", "state"]);
+        check(sample, "content state pinned relations");
+    }
+
+    #[test]
+    fn a_patch_requires_no_field_but_one() {
+        let sample = Sample::new("PATCH /memos/{memo}").body("application/json!", memo());
+        assert_eq!(sample.input().unwrap().one_of, ["content", "state", "pinned", "relations"]);
+        check(sample, "memo! content state pinned relations");
+        let sample = Sample::new("PATCH /memos/{memo}").body("application/json!", memo());
+        check(sample.changes("required: [content]"), "memo! content! state pinned relations");
+    }
+
+    #[test]
+    fn equal_names_are_told_apart() {
+        let body = json!({"properties": {"name": string(), "x": string()}});
+        let sample = Sample::new("PUT /things/{name}").query("name", string());
+        check(sample.body("application/json", body), "name! query_name body_name x");
+    }
+
+    #[test]
+    fn headers_and_cookies_only_when_needed_and_never_protected_ones() {
+        let sample = || {
+            Sample::new("GET /x")
+                .parameter(Location::Header, "X-Needed!", string())
+                .parameter(Location::Header, "X-Asked", string())
+                .parameter(Location::Header, "X-Other", string())
+                .parameter(Location::Header, "Authorization!", string())
+                .parameter(Location::Header, "Content-Type!", string())
+                .parameter(Location::Cookie, "session!", string())
+                .parameter(Location::Cookie, "theme", string())
+        };
+        check(sample(), "X_Needed!");
+        let asked = "arguments: { X-Asked: { description: Mine. }, session: { name: sid } }";
+        check(sample().changes(asked), "X_Needed! X_Asked sid!");
+        let refusal = sample().changes("arguments: { Authorization: { fixed: x } }").refusal();
+        assert!(refusal.contains("no argument `Authorization`"), "{refusal}");
+    }
+
+    #[test]
+    fn anything_but_a_plain_object_is_one_argument() {
+        let body = |schema| Sample::new("POST /x").body("application/json!", schema);
+        check(body(json!({"type": "array", "items": string()})), "body!");
+        check(body(json!({"type": "object", "additionalProperties": string()})), "body!");
+        check(body(json!({})), "body!");
+        check(Sample::new("POST /x").body("text/csv", string()), "body");
+        check(Sample::new("POST /{body}").body("text/csv", string()), "body! body_body");
+    }
+
+    #[test]
+    fn extra_names_are_taken_only_when_written_out() {
+        let extra = |more: Value| {
+            let body = json!({"properties": {"a": string()}, "additionalProperties": more});
+            let sample = Sample::new("POST /x").body("application/json", body);
+            sample.input().unwrap().extra().cloned()
+        };
+        assert_eq!(extra(json!(false)), None);
+        assert_eq!(extra(json!(true)), Some(json!(true)));
+        assert_eq!(extra(string()), Some(string()));
+    }
+
+    #[test]
+    fn what_cannot_be_sent_is_refused() {
+        let refusal = Sample::new("POST /x").body("application/xml", string()).refusal();
+        assert_eq!(refusal, "the body is `application/xml`, which cannot be sent");
+        let refusal = Sample::new("POST /x").body("multipart/form-data", json!({})).refusal();
+        assert!(refusal.contains("without known fields"), "{refusal}");
+    }
+
+    #[test]
+    fn published_and_checked_have_the_same_arguments() {
+        let sample = Sample::new("PUT /things/{id}")
+            .query("ids[]", json!({"type": "array", "items": string()}))
+            .body("application/json!", memo())
+            .changes("arguments: { pinned: { default: true }, state: { fixed: NORMAL } }");
+        let input = sample.input().unwrap();
+        let (published, checking) = (input.published(), input.checking());
+        let keys = |schema: &Value| -> Vec<String> {
+            schema["properties"].as_object().unwrap().keys().cloned().collect()
+        };
+        assert_eq!(keys(&published), ["id", "ids", "content", "pinned", "relations"]);
+        assert_eq!(keys(&published), keys(&checking));
+        assert_eq!(published["required"], json!(["id", "content"]));
+        assert_eq!(published["properties"]["pinned"]["default"], json!(true));
+        assert_eq!(published["properties"]["content"]["description"], json!("Markdown."));
+    }
+
+    #[test]
+    fn a_shaped_path_value_says_its_shape() {
+        let input = Sample::new("GET /v1/{name=memos/*}").input().unwrap();
+        assert_eq!(input.slots[0].description, "Has the form `memos/*`.");
+        assert_eq!(input.slots[0].schema["allOf"][1]["pattern"], json!("^memos/[^/]+$"));
+    }
+}

@@ -4,7 +4,7 @@
 //! nested schemas. References stay; [`View::get`] gives their targets the same treatment, once each,
 //! so that the checking schema and the published one see the same thing.
 
-use std::{cell::RefCell, collections::HashMap, sync::Arc};
+use std::{cell::{Cell, RefCell}, collections::HashMap, sync::Arc};
 
 use serde_json::{Map, Value};
 
@@ -19,12 +19,14 @@ pub(super) struct View<'a> {
     resolve: Resolve<'a>,
     /// Looked up by reference only, never walked: its order reaches nobody.
     seen: RefCell<HashMap<String, Arc<Value>>>,
+    /// Members put in place within each other; schemas may refer to themselves.
+    put_in_place: Cell<usize>,
 }
 
 impl<'a> View<'a> {
     /// A view of the schemas that `resolve` finds.
     pub(super) fn new(resolve: Resolve<'a>) -> Self {
-        Self { resolve, seen: RefCell::default() }
+        Self { resolve, seen: RefCell::default(), put_in_place: Cell::new(0) }
     }
 
     /// The target of a reference.
@@ -101,12 +103,19 @@ impl<'a> View<'a> {
     /// A member is put in the place of its reference only when it requires a name that is read only
     /// outside of it, which its own target cannot know.
     fn member(&self, member: &Value, names: &[String]) -> Value {
-        let target = member.get("$ref").and_then(Value::as_str).and_then(|r| self.get(r).ok());
-        match target {
-            Some(target) if requires(&target, names) => self.without(&target, names),
-            Some(_) => member.clone(),
-            None => self.without(member, names),
+        if member.get("$ref").is_none() {
+            return self.without(member, names);
         }
+        let target = self.raw(member);
+        let own = target.as_object().map(|map| self.read_only(map, DEPTH)).unwrap_or_default();
+        let unknown: Vec<String> = names.iter().filter(|n| !has(&own, n)).cloned().collect();
+        if !requires(&target, &unknown) || self.put_in_place.get() >= DEPTH {
+            return member.clone();
+        }
+        self.put_in_place.update(|depth| depth + 1);
+        let placed = self.without(&target, names);
+        self.put_in_place.update(|depth| depth - 1);
+        placed
     }
 
     /// Names of the properties that only replies hold.
