@@ -282,9 +282,10 @@ mod tests {
     /// The diagnostic begins with `line:column: words`.
     #[track_caller]
     fn refused(content: &str, expected: &str) {
-        let error = text(content).value().expect_err(content).to_string();
+        let error = text(content).value().expect_err("refused").to_string();
         let shown = error.strip_prefix("a.yaml:").unwrap_or(&error).replace("error: ", "");
-        assert!(shown.starts_with(expected), "{content:.60?}: {shown}");
+        let content: String = content.chars().take(60).collect();
+        assert!(shown.starts_with(expected), "{content}: {shown}");
     }
 
     #[track_caller]
@@ -330,7 +331,7 @@ mod tests {
         reads("a: {<<: [{x: 1}, {x: 2, y: 2}]}", json!({"a": {"x": 1, "y": 2}}));
         reads(r#"{"a": {"<<": 1}}"#, json!({"a": {"<<": 1}}));
         refused("a:\n  <<: 1", "2:3: `<<` takes a mapping");
-        refused("b: &b {}\na: {<<: *b, <<: *b}", "2:12: `<<` stands on line 2 and here");
+        refused("b: &b {}\na: {<<: *b, <<: *b}", "2:13: `<<` stands on line 2 and here");
     }
 
     #[test]
@@ -361,7 +362,7 @@ mod tests {
         refused("a: b: c", "1:5: not valid YAML: mapping values are not allowed");
         refused("a: [1, 2", "1:9: not valid YAML: ");
         refused("{\"a\": 1,}", "1:9: not valid JSON: trailing comma");
-        refused("{\"a\": 1} x", "1:11: not valid JSON: trailing characters");
+        refused("{\"a\": 1} x", "1:10: not valid JSON: trailing characters");
         refused("{\"a\": 1e999}", "1:11: not valid JSON: number out of range");
         let error = Text::new("a.yaml", b"a: 1\nb: \xff\n").expect_err("bad byte").to_string();
         assert_eq!(error, "a.yaml:2:4: error: not UTF-8");
@@ -374,7 +375,7 @@ mod tests {
         }
         refused(&"[".repeat(2000), "1:1025: more than 1024 brackets");
         refused(&"- ".repeat(200), "1:257: nested deeper than 128");
-        refused(&format!("{}1{}", "{\"a\":".repeat(130), "}".repeat(130)), "1:641: nested deeper");
+        refused(&format!("{}1{}", "{\"a\":".repeat(130), "}".repeat(130)), "1:636: nested deeper");
         reads(&format!("{}{}", "[".repeat(100), "]".repeat(100)), text(&"[".repeat(100)).nest());
     }
 
@@ -394,7 +395,7 @@ mod tests {
         }
         refused(&bomb, "");
         let wide = format!("a: &a {}\nb: [{}]", "x".repeat(2000), "*a, ".repeat(50_000));
-        refused(&wide, "1:7: aliases make this text more than eight times as large");
+        refused(&wide, "1:4: aliases make this text more than eight times as large");
         let merges = format!("a: &a {{{}}}\nb:\n{}", "x: 1", "- {<<: [*a, *a]}\n".repeat(60_000));
         assert!(text(&merges).value().is_ok());
         assert!(begun.elapsed().as_secs() < 20);
