@@ -5,6 +5,7 @@
 //! process. A toolset succeeds or fails as a whole, and says every fault at once.
 
 pub mod check;
+pub mod output;
 pub mod plan;
 pub mod portable;
 
