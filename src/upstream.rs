@@ -4,6 +4,8 @@
 //! protocol. Requests go to the toolset's one [`Target`]; redirects are never followed; the caller's
 //! credentials live as long as the call.
 
+mod request;
+
 use std::fmt;
 
 use http::HeaderMap;
