@@ -159,8 +159,13 @@ fn fault(argument: &str, words: String) -> ArgumentFault {
 
 /// A value cut to a length that is fit to be shown.
 fn shown(text: &str) -> &str {
-    const LONGEST: usize = 80;
-    text.get(..text.floor_char_boundary(LONGEST)).unwrap_or(text)
+    prefix(text, 80)
+}
+
+/// The longest start of a text that has at most so many bytes and ends between characters.
+pub(super) fn prefix(text: &str, longest: usize) -> &str {
+    let end = (0..=longest.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
+    text.get(..end.unwrap_or(0)).unwrap_or_default()
 }
 
 #[cfg(test)]
