@@ -4,6 +4,10 @@
 //! protocol. Requests go to the toolset's one [`Target`]; redirects are never followed; the caller's
 //! credentials live as long as the call.
 
+mod request;
+mod response;
+mod secret;
+
 use std::fmt;
 
 use http::HeaderMap;
@@ -38,6 +42,13 @@ pub struct Answer {
     pub structured: Option<String>,
     /// Whether it is a tool error.
     pub is_error: bool,
+}
+
+impl Answer {
+    /// A tool error of text only.
+    fn error(text: String) -> Self {
+        Self { content: vec![Content::Text(text)], structured: None, is_error: true }
+    }
 }
 
 /// One block of an answer.
