@@ -3,7 +3,11 @@
 //! `generation` only rises; a failed build never touches the value; listeners hear of a generation
 //! only after it is readable.
 
-use std::sync::Arc;
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex, PoisonError},
+    time::Instant,
+};
 
 use arc_swap::ArcSwapOption;
 use tokio::sync::watch;
@@ -15,12 +19,32 @@ use super::Snapshot;
 pub struct Live {
     snapshot: ArcSwapOption<Snapshot>,
     changes: watch::Sender<u64>,
+    /// Names of tools that the last swaps removed, so that a caller of one learns why it is unknown.
+    removed: Mutex<VecDeque<Removed>>,
+    remembered: usize,
+}
+
+#[derive(Debug)]
+struct Removed {
+    since: Instant,
+    names: Vec<Box<str>>,
 }
 
 impl Live {
     /// Serving `snapshot` from the start, or nothing yet.
     pub fn new(snapshot: Option<Arc<Snapshot>>) -> Self {
-        Self { snapshot: ArcSwapOption::new(snapshot), changes: watch::Sender::new(0) }
+        Self {
+            snapshot: ArcSwapOption::new(snapshot),
+            changes: watch::Sender::new(0),
+            removed: Mutex::default(),
+            remembered: 10,
+        }
+    }
+
+    /// The same, with the removed names of this many swaps remembered; 10 unless told.
+    #[must_use]
+    pub fn remembering(self, swaps: usize) -> Self {
+        Self { remembered: swaps, ..self }
     }
 
     /// The snapshot of this moment; take it once per request and pass it down.
@@ -40,8 +64,32 @@ impl Live {
         let fingerprint = *snapshot.fingerprint();
         let old = self.snapshot.swap(Some(snapshot));
         if old.as_ref().is_none_or(|old| *old.fingerprint() != fingerprint) {
+            self.remember(old.as_deref());
             self.changes.send_replace(generation);
         }
         old
+    }
+
+    /// When one of the last swaps removed a tool of this name; asked about names that are unknown now.
+    pub fn removed(&self, name: &str) -> Option<Instant> {
+        let removed = self.removed.lock().unwrap_or_else(PoisonError::into_inner);
+        removed.iter().rev().find(|swap| swap.names.iter().any(|gone| &**gone == name)).map(|swap| swap.since)
+    }
+
+    fn remember(&self, old: Option<&Snapshot>) {
+        let new = self.load();
+        let gone = |name: &str| new.as_ref().is_none_or(|new| new.tool(name).is_none());
+        let names: Vec<Box<str>> = old
+            .into_iter()
+            .flat_map(Snapshot::tools)
+            .flat_map(|(_, tool)| std::iter::once(&tool.name).chain(&tool.aliases))
+            .map(|name| name.as_str())
+            .filter(|name| gone(name))
+            .map(Into::into)
+            .collect();
+        let mut removed = self.removed.lock().unwrap_or_else(PoisonError::into_inner);
+        removed.push_back(Removed { since: Instant::now(), names });
+        let surplus = removed.len().saturating_sub(self.remembered);
+        removed.drain(..surplus);
     }
 }

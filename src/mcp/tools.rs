@@ -1,0 +1,268 @@
+//! `tools/call`: find the tool in one snapshot, check the arguments, make the call, shape the result.
+//!
+//! What the arguments or the upstream get wrong is a tool error that a model reads; only a tool that
+//! is not there is a protocol error. Numbers of a reply follow [`digits`].
+
+use std::{
+    panic::AssertUnwindSafe,
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
+
+use futures_util::{FutureExt, future};
+use http::{HeaderMap, request::Parts};
+use rmcp::{
+    ErrorData, RoleServer,
+    model::{
+        CallToolRequestParams, CallToolResult, ContentBlock, ProgressNotificationParam,
+        ProgressToken, ResourceContents,
+    },
+    service::{Peer, RequestContext},
+};
+use tokio::sync::mpsc;
+
+use super::{Call, Edge, Gauge, digits, notify::Arrival};
+use crate::{
+    registry::{
+        Tool, Toolset,
+        plan::{ArgumentFault, Arguments},
+    },
+    snapshot::Snapshot,
+    upstream::{Answer, CallerAuth, Content, Progress},
+};
+
+/// Serves one `tools/call` from one snapshot.
+pub(super) async fn call(
+    edge: &Edge,
+    snapshot: Option<Arc<Snapshot>>,
+    params: CallToolRequestParams,
+    context: &RequestContext<RoleServer>,
+) -> Result<CallToolResult, ErrorData> {
+    let snapshot = snapshot.ok_or_else(|| unknown(edge, None, &params.name))?;
+    let Some((toolset, tool)) = snapshot.tool(&params.name) else {
+        return Err(unknown(edge, Some(&snapshot), &params.name));
+    };
+    edge.counts.calls.fetch_add(1, Ordering::Relaxed);
+    let _running = Gauge::new(&edge.counts, |counts| &counts.calls_running);
+    let work = carry_out(edge, toolset, tool, params, context);
+    tokio::select! {
+        outcome = AssertUnwindSafe(work).catch_unwind() => {
+            Ok(outcome.unwrap_or_else(|panic| broken(edge, tool, &*panic)))
+        }
+        () = context.ct.cancelled() => Err(ErrorData::internal_error("the request was cancelled", None)),
+    }
+}
+
+async fn carry_out(
+    edge: &Edge,
+    toolset: &Toolset,
+    tool: &Tool,
+    params: CallToolRequestParams,
+    context: &RequestContext<RoleServer>,
+) -> CallToolResult {
+    let parts = context.extensions.get::<Parts>();
+    let arrival = parts.and_then(|parts| parts.extensions.get::<Arrival>());
+    let found = arrival.map_or(&[][..], |arrival| &arrival.faults);
+    let checked = tool.checker.check(params.arguments.unwrap_or_default());
+    let arguments = match (checked, found) {
+        (Ok(arguments), []) => arguments,
+        (checked, found) => return faulty(found.iter().chain(checked.err().iter().flatten())),
+    };
+    let none = HeaderMap::new();
+    let auth = CallerAuth::of(parts.map_or(&none, |parts| &parts.headers), &toolset.target);
+    let answer = match context.meta.get_progress_token() {
+        None => forward(edge, toolset, tool, &arguments, &auth, &|_| {}).await,
+        Some(token) => {
+            let (sender, steps) = mpsc::unbounded_channel();
+            // Three steps at most, so the queue is bounded; it closes with the call.
+            let work = async {
+                let sender = sender;
+                let report = |step| sender.send(step).unwrap_or_default();
+                forward(edge, toolset, tool, &arguments, &auth, &report).await
+            };
+            future::join(work, report(steps, &context.peer, token)).await.0
+        }
+    };
+    shape(answer, tool)
+}
+
+async fn forward(
+    edge: &Edge,
+    toolset: &Toolset,
+    tool: &Tool,
+    arguments: &Arguments,
+    auth: &CallerAuth,
+    progress: &(dyn Fn(Progress) + Send + Sync),
+) -> Answer {
+    let target = &toolset.target;
+    edge.upstream.call(Call { target, plan: &tool.plan, arguments, auth, progress }).await
+}
+
+async fn report(
+    mut steps: mpsc::UnboundedReceiver<Progress>,
+    peer: &Peer<RoleServer>,
+    token: ProgressToken,
+) {
+    while let Some(step) = steps.recv().await {
+        let (done, words) = match step {
+            Progress::Sent => (1.0, "request sent"),
+            Progress::Headers => (2.0, "response headers received"),
+            Progress::Complete => (3.0, "response complete"),
+        };
+        let notice = ProgressNotificationParam::new(token.clone(), done);
+        let notice = notice.with_total(3.0).with_message(words);
+        if peer.notify_progress(notice).await.is_err() {
+            return;
+        }
+    }
+}
+
+fn faulty<'a>(faults: impl Iterator<Item = &'a ArgumentFault>) -> CallToolResult {
+    let lines: Vec<String> = faults
+        .map(|fault| match fault.path.as_str() {
+            "" => fault.words.clone(),
+            path => format!("`{path}`: {}", fault.words),
+        })
+        .collect();
+    let text = match lines.as_slice() {
+        [line] => format!("the arguments are not as expected: {line}"),
+        lines => format!("the arguments are not as expected:\n- {}", lines.join("\n- ")),
+    };
+    CallToolResult::error(vec![ContentBlock::text(text)])
+}
+
+fn shape(answer: Answer, tool: &Tool) -> CallToolResult {
+    let Answer { content, structured, is_error } = answer;
+    if is_error {
+        let texts = content.into_iter().filter(|block| matches!(block, Content::Text(_)));
+        return CallToolResult::error(texts.map(|block| shown(block, tool)).collect());
+    }
+    let content = content.into_iter().map(|block| shown(block, tool)).collect();
+    let mut result = CallToolResult::success(content);
+    // A structured answer is the text of an object; were it not, the text block still has it.
+    result.structured_content = structured.and_then(|json| digits::value(&json).ok());
+    result
+}
+
+fn shown(block: Content, tool: &Tool) -> ContentBlock {
+    match block {
+        Content::Text(text) => ContentBlock::text(text),
+        Content::Image { data, media_type } => ContentBlock::image(data, media_type),
+        Content::Audio { data, media_type } => ContentBlock::audio(data, media_type),
+        Content::Blob { data, media_type } => {
+            let uri = format!("reply:{}", tool.name.as_str());
+            let resource = ResourceContents::blob(data, uri).with_mime_type(media_type);
+            ContentBlock::resource(resource)
+        }
+    }
+}
+
+/// A panic in a call: the caller gets a number, the log what happened under that number.
+fn broken(edge: &Edge, tool: &Tool, panic: &(dyn std::any::Any + Send)) -> CallToolResult {
+    let number = edge.counts.panics.fetch_add(1, Ordering::Relaxed) + 1;
+    let words = panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("no message");
+    tracing::error!(number, tool = tool.name.as_str(), "a call panicked: {words}");
+    let text = format!("internal error {number}; the server's log has the details under that number");
+    CallToolResult::error(vec![ContentBlock::text(text)])
+}
+
+fn unknown(edge: &Edge, snapshot: Option<&Snapshot>, name: &str) -> ErrorData {
+    let words = match edge.live.removed(name) {
+        Some(since) => format!(
+            "unknown tool `{name}`: it is no longer available since a change {} ago; list the tools again",
+            age(since.elapsed())
+        ),
+        None => match nearest(snapshot, name) {
+            Some(near) => format!("unknown tool `{name}`; did you mean `{near}`?"),
+            None => format!("unknown tool `{name}`"),
+        },
+    };
+    ErrorData::invalid_params(words, None)
+}
+
+fn nearest<'a>(snapshot: Option<&'a Snapshot>, name: &str) -> Option<&'a str> {
+    let names = snapshot?.tools().map(|(_, tool)| tool.name.as_str());
+    names
+        .map(|near| (strsim::jaro_winkler(near, name), near))
+        .filter(|(likeness, _)| *likeness > 0.85)
+        .max_by(|(left, _), (right, _)| left.total_cmp(right))
+        .map(|(_, near)| near)
+}
+
+fn age(age: Duration) -> String {
+    match age.as_secs() {
+        seconds @ 0..=119 => format!("{seconds} s"),
+        seconds @ 120..=7199 => format!("{} min", seconds / 60),
+        seconds => format!("{} h", seconds / 3600),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::mcp::tests::tool;
+
+    fn check(answer: Answer, expected: serde_json::Value) {
+        let result = serde_json::to_value(shape(answer, &tool("t"))).unwrap();
+        assert_eq!(result, expected);
+    }
+
+    fn text(text: &str) -> Content {
+        Content::Text(text.into())
+    }
+
+    #[test]
+    fn a_structured_answer_is_an_object_and_the_same_text() {
+        let json = r#"{"n":9007199254740993,"big":123456789012345678901234567890}"#;
+        check(
+            Answer { content: vec![text(json)], structured: Some(json.into()), is_error: false },
+            json!({
+                "resultType": "complete",
+                "content": [{"type": "text", "text": json}],
+                "structuredContent": {"n": 9_007_199_254_740_993_i64, "big": "123456789012345678901234567890"},
+                "isError": false,
+            }),
+        );
+    }
+
+    #[test]
+    fn an_error_is_text_only() {
+        let data = Content::Image { data: "QQ==".into(), media_type: "image/png".into() };
+        check(
+            Answer { content: vec![text("404: gone"), data], structured: None, is_error: true },
+            json!({
+                "resultType": "complete",
+                "content": [{"type": "text", "text": "404: gone"}],
+                "isError": true,
+            }),
+        );
+    }
+
+    #[test]
+    fn media_are_content_of_their_own_kind() {
+        let media = |kind: fn(String, String) -> Content, name: &str| kind("QQ==".into(), name.into());
+        let content = vec![
+            media(|data, media_type| Content::Image { data, media_type }, "image/png"),
+            media(|data, media_type| Content::Audio { data, media_type }, "audio/wav"),
+            media(|data, media_type| Content::Blob { data, media_type }, "application/zip"),
+        ];
+        check(
+            Answer { content, structured: None, is_error: false },
+            json!({
+                "resultType": "complete",
+                "content": [
+                    {"type": "image", "data": "QQ==", "mimeType": "image/png"},
+                    {"type": "audio", "data": "QQ==", "mimeType": "audio/wav"},
+                    {"type": "resource", "resource": {"uri": "reply:t", "mimeType": "application/zip", "blob": "QQ=="}},
+                ],
+                "isError": false,
+            }),
+        );
+    }
+}
