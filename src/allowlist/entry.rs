@@ -1,5 +1,7 @@
 //! Entries of `tools` and `deny`: a selector, and what an entry changes about its operation.
 
+use std::collections::HashMap;
+
 use serde_json::Value;
 
 use super::{
@@ -16,7 +18,7 @@ use crate::{
 
 /// Selectors that were already read, by their text.
 #[derive(Debug, Default)]
-struct Seen(Vec<(String, Position)>);
+struct Seen(HashMap<String, Position>);
 
 /// The selectors of a list that takes no changes.
 pub(super) fn selectors(
@@ -119,8 +121,8 @@ impl Seen {
     /// Whether no earlier selector has the same text; a fault when one has.
     fn is_new(&mut self, reader: &mut Reader, pointer: &str, selector: &Selector) -> bool {
         let text = selector.to_string();
-        let Some((_, first)) = self.0.iter().find(|(seen, _)| *seen == text) else {
-            self.0.push((text, reader.position(pointer)));
+        let Some(first) = self.0.get(&text) else {
+            self.0.insert(text, reader.position(pointer));
             return true;
         };
         let fault = Diagnostic::error(format!("{} is listed twice", quote(&text)));
@@ -230,19 +232,19 @@ mod tests {
         *,
     };
 
-    fn entry_of(item: Value) -> Entry {
-        let allowlist = read_value(&json!({ "tools": [item] }));
+    fn entry_of(item: impl Into<Value>) -> Entry {
+        let allowlist = read_value(&json!({ "tools": [item.into()] }));
         allowlist.unwrap_or_else(|faults| panic!("{faults:?}")).entries.remove(0)
     }
 
     /// One fault of an allowlist with one entry.
-    fn check(item: Value, expected: &str) {
-        assert_eq!(faults(&json!({ "tools": [item] })), [expected]);
+    fn check(item: impl Into<Value>, expected: &str) {
+        assert_eq!(faults(&json!({ "tools": [item.into()] })), [expected]);
     }
 
     /// One fault of an entry with this change.
-    fn check_change(key: &str, value: Value, expected: &str) {
-        check(json!({ "operation": "A", key: value }), expected);
+    fn check_change(key: &str, value: impl Into<Value>, expected: &str) {
+        check(json!({ "operation": "A", key: value.into() }), expected);
     }
 
     #[test]
