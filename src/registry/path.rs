@@ -70,7 +70,7 @@ pub(super) fn parse(path: &str) -> Result<Template, String> {
     };
     let segments: Vec<Vec<Piece>> =
         segments(rest)?.iter().map(|text| pieces(text)).collect::<Result<_, _>>()?;
-    match segments.iter().flatten().find_map(unfit) {
+    match segments.iter().find_map(|segment| unfit(segment)) {
         Some(what) => Err(format!("path `{path}` holds `{what}`, which no call can fill")),
         None => Ok(Template(segments)),
     }
@@ -125,13 +125,19 @@ fn placeholder(inside: &str) -> Result<Placeholder, String> {
     Ok(Placeholder { name: name.to_owned(), shape: shape.filter(|shape| shape != "*") })
 }
 
-/// The part of a literal that no call can fill.
-fn unfit(piece: &Piece) -> Option<&str> {
-    let Piece::Text(text) = piece else {
-        return None;
+/// The part of a segment that no call can fill.
+fn unfit(segment: &[Piece]) -> Option<&str> {
+    let texts = segment.iter().filter_map(|piece| match piece {
+        Piece::Text(text) => Some(text.as_str()),
+        Piece::Placeholder(_) => None,
+    });
+    let marks = ["*", "?", "#"];
+    let marked = |text: &str| marks.into_iter().find(|mark| text.contains(mark));
+    let dots = || match segment {
+        [Piece::Text(text)] => [".", ".."].into_iter().find(|dots| text == dots),
+        _ => None,
     };
-    let mark = ["*", "?", "#"].into_iter().find(|mark| text.contains(mark));
-    mark.or_else(|| [".", ".."].into_iter().find(|dots| text == dots))
+    texts.into_iter().find_map(marked).or_else(dots)
 }
 
 /// What fills one placeholder.

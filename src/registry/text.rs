@@ -114,7 +114,7 @@ fn without_comments(text: &str) -> String {
     text
 }
 
-/// At most `longest` bytes: whole sentences if they fill half of it, else whole words.
+/// At most `longest` bytes: whole sentences if they fill a third of it, else whole words.
 pub(super) fn cut(text: &str, longest: usize) -> String {
     if text.len() <= longest {
         return text.to_owned();
@@ -125,7 +125,7 @@ pub(super) fn cut(text: &str, longest: usize) -> String {
         .filter(|&(at, c)| ends_sentence(text, at, c))
         .map(|(at, c)| at + c.len_utf8())
         .next_back();
-    if let Some(end) = sentence.filter(|&end| end >= longest / 2) {
+    if let Some(end) = sentence.filter(|&end| end >= longest / 3) {
         return floor(head, end).trim_end().to_owned();
     }
     let head = floor(text, longest.saturating_sub('…'.len_utf8()));

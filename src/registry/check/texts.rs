@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::registry::{
     input::{Form, Input, Place, Slot},
-    media, object,
+    media, object, portable,
     view::View,
 };
 
@@ -15,7 +15,9 @@ use crate::registry::{
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Text {
     /// The value itself.
-    Here,
+    Any,
+    /// The value itself, when it is an object or an array.
+    Structure,
     /// In these fields.
     Fields(Vec<(String, Text)>),
     /// In every item.
@@ -42,7 +44,7 @@ pub(super) fn of_slot(
 fn find(shown: &Value, schema: &Value, view: &View<'_>) -> Option<Text> {
     let schema = view.core(schema);
     match shown.get("type")?.as_str()? {
-        "string" => is_untyped(&schema).then_some(Text::Here),
+        "string" => here(&schema, view),
         "array" => {
             let text = find(shown.get("items")?, schema.get("items")?, view)?;
             Some(Text::Items(Box::new(text)))
@@ -60,26 +62,22 @@ fn find(shown: &Value, schema: &Value, view: &View<'_>) -> Option<Text> {
     }
 }
 
-/// Whether a schema lets every value be.
-fn is_untyped(schema: &Value) -> bool {
-    const TYPED: [&str; 14] = [
-        "$ref", "type", "enum", "const", "properties", "items", "allOf", "anyOf", "oneOf", "format",
-        "pattern", "additionalProperties", "minLength", "contentEncoding",
-    ];
-    match schema {
-        Value::Bool(any) => *any,
-        Value::Object(map) => !TYPED.iter().any(|keyword| map.contains_key(*keyword)),
-        _ => true,
-    }
+/// A node that is shown as text; one whose strings stand for themselves is read only as a structure.
+fn here(schema: &Value, view: &View<'_>) -> Option<Text> {
+    let resolve = |reference: &str| view.get(reference);
+    let reads_all = portable::read_text(schema, &resolve, "0").is_some();
+    let text = if reads_all { Text::Any } else { Text::Structure };
+    portable::shown_as_text(schema, &resolve).then_some(text)
 }
 
 impl Text {
     /// Reads the texts of a value; one that is no JSON stands for itself.
     pub(super) fn read(&self, value: &mut Value) {
         match (self, value) {
-            (Self::Here, value @ Value::String(_)) => {
+            (Self::Any | Self::Structure, value @ Value::String(_)) => {
                 let read = value.as_str().and_then(|text| serde_json::from_str(text).ok());
-                if let Some(read) = read {
+                let is_meant = |read: &Value| *self == Self::Any || read.is_object() || read.is_array();
+                if let Some(read) = read.filter(is_meant) {
                     *value = read;
                 }
             }
