@@ -111,3 +111,6 @@ mod tests;
 
 #[cfg(test)]
 mod random;
+
+#[cfg(test)]
+mod sweep;
