@@ -1,50 +1,51 @@
 //! The live snapshot: the only `ArcSwap`, and the only thing a request ever waits for nothing on.
 //!
 //! `generation` only rises; a failed build never touches the value; listeners hear of a generation
-//! only after it is readable.
+//! only after it is readable. How reloading fares stands beside it as a [`Status`], read as freely.
+
+mod removed;
+mod status;
 
 use std::{
-    collections::VecDeque,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError, Weak},
     time::Instant,
 };
 
-use arc_swap::ArcSwapOption;
+use arc_swap::{ArcSwap, ArcSwapOption};
 use tokio::sync::watch;
 
 use super::Snapshot;
+use crate::config::Limits;
+use removed::Removed;
+pub use status::{Counts, Failure, Stage, Status};
 
 /// The one mutable place of the whole server.
 #[derive(Debug)]
 pub struct Live {
     snapshot: ArcSwapOption<Snapshot>,
+    status: ArcSwap<Status>,
     changes: watch::Sender<u64>,
-    /// Names of tools that the last swaps removed, so that a caller of one learns why it is unknown.
-    removed: Mutex<VecDeque<Removed>>,
-    remembered: usize,
-}
-
-#[derive(Debug)]
-struct Removed {
-    since: Instant,
-    names: Vec<Box<str>>,
+    /// Every snapshot that was ever served and may still be held; only `publish` and `alive` lock it.
+    published: Mutex<Vec<Weak<Snapshot>>>,
+    removed: Mutex<Removed>,
 }
 
 impl Live {
     /// Serving `snapshot` from the start, or nothing yet.
     pub fn new(snapshot: Option<Arc<Snapshot>>) -> Self {
-        Self {
-            snapshot: ArcSwapOption::new(snapshot),
-            changes: watch::Sender::new(0),
-            removed: Mutex::default(),
-            remembered: 10,
-        }
+        Self::remembering(snapshot, Limits::default().removed_names)
     }
 
-    /// The same, with the removed names of this many swaps remembered; 10 unless told.
-    #[must_use]
-    pub fn remembering(self, swaps: usize) -> Self {
-        Self { remembered: swaps, ..self }
+    /// The same, with the removed names of this many swaps remembered.
+    pub fn remembering(snapshot: Option<Arc<Snapshot>>, swaps: usize) -> Self {
+        let published = Mutex::new(snapshot.iter().map(Arc::downgrade).collect());
+        Self {
+            snapshot: ArcSwapOption::new(snapshot),
+            status: ArcSwap::default(),
+            changes: watch::Sender::new(0),
+            published,
+            removed: Mutex::new(Removed::of_the_last(swaps)),
+        }
     }
 
     /// The snapshot of this moment; take it once per request and pass it down.
@@ -52,9 +53,21 @@ impl Live {
         self.snapshot.load_full()
     }
 
+    /// How reloading fares.
+    pub fn status(&self) -> Arc<Status> {
+        self.status.load_full()
+    }
+
     /// A receiver of the generation of each swap that changed the fingerprint. Marked unchanged at first.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
+    }
+
+    /// How many snapshots are in memory, the served one included.
+    pub fn alive(&self) -> usize {
+        let mut published = self.published.lock().unwrap_or_else(PoisonError::into_inner);
+        published.retain(|snapshot| snapshot.strong_count() > 0);
+        published.len()
     }
 
     /// Serves `snapshot` from now on and gives back the old one, to be dropped off the request path.
@@ -62,9 +75,15 @@ impl Live {
     pub(crate) fn publish(&self, snapshot: Arc<Snapshot>) -> Option<Arc<Snapshot>> {
         let generation = snapshot.generation();
         let fingerprint = *snapshot.fingerprint();
+        {
+            let mut published = self.published.lock().unwrap_or_else(PoisonError::into_inner);
+            published.retain(|snapshot| snapshot.strong_count() > 0);
+            published.push(Arc::downgrade(&snapshot));
+        }
         let old = self.snapshot.swap(Some(snapshot));
         if old.as_ref().is_none_or(|old| *old.fingerprint() != fingerprint) {
-            self.remember(old.as_deref());
+            let gone = removed::names(old.as_deref(), self.load().as_deref());
+            self.removed.lock().unwrap_or_else(PoisonError::into_inner).push(gone);
             self.changes.send_replace(generation);
         }
         old
@@ -72,24 +91,43 @@ impl Live {
 
     /// When one of the last swaps removed a tool of this name; asked about names that are unknown now.
     pub fn removed(&self, name: &str) -> Option<Instant> {
-        let removed = self.removed.lock().unwrap_or_else(PoisonError::into_inner);
-        removed.iter().rev().find(|swap| swap.names.iter().any(|gone| &**gone == name)).map(|swap| swap.since)
+        self.removed.lock().unwrap_or_else(PoisonError::into_inner).since(name)
     }
 
-    fn remember(&self, old: Option<&Snapshot>) {
-        let new = self.load();
-        let gone = |name: &str| new.as_ref().is_none_or(|new| new.tool(name).is_none());
-        let names: Vec<Box<str>> = old
-            .into_iter()
-            .flat_map(Snapshot::tools)
-            .flat_map(|(_, tool)| std::iter::once(&tool.name).chain(&tool.aliases))
-            .map(|name| name.as_str())
-            .filter(|name| gone(name))
-            .map(Into::into)
-            .collect();
-        let mut removed = self.removed.lock().unwrap_or_else(PoisonError::into_inner);
-        removed.push_back(Removed { since: Instant::now(), names });
-        let surplus = removed.len().saturating_sub(self.remembered);
-        removed.drain(..surplus);
+    /// Shows `status` from now on.
+    pub(crate) fn set_status(&self, status: Status) {
+        self.status.store(Arc::new(status));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn snapshot(generation: u64, instructions: &str) -> Arc<Snapshot> {
+        Arc::new(Snapshot::new(generation, Vec::new(), instructions.into()))
+    }
+
+    #[test]
+    fn listeners_hear_of_a_new_fingerprint_only_and_after_it_is_readable() {
+        let live = Live::new(Some(snapshot(1, "a")));
+        let mut changes = live.changes();
+        live.publish(snapshot(2, "a"));
+        assert!(!changes.has_changed().unwrap());
+        live.publish(snapshot(3, "b"));
+        assert!(changes.has_changed().unwrap());
+        assert_eq!(*changes.borrow_and_update(), live.load().unwrap().generation());
+    }
+
+    #[test]
+    fn snapshots_are_counted_until_the_last_holder_lets_go() {
+        let live = Live::new(None);
+        assert_eq!((live.alive(), live.load().is_none()), (0, true));
+        let held = snapshot(1, "a");
+        live.publish(Arc::clone(&held));
+        let old = live.publish(snapshot(2, "b"));
+        assert_eq!(live.alive(), 2);
+        drop((held, old));
+        assert_eq!(live.alive(), 1);
     }
 }

@@ -1,0 +1,62 @@
+//! Names of tools that the last swaps removed, so that a caller of one learns why it is unknown.
+
+use std::{collections::VecDeque, time::Instant};
+
+use crate::{registry::Tool, snapshot::Snapshot};
+
+/// Bounded: the names of a fixed number of swaps.
+#[derive(Debug)]
+pub(super) struct Removed {
+    swaps: VecDeque<Swap>,
+    most: usize,
+}
+
+#[derive(Debug)]
+struct Swap {
+    at: Instant,
+    names: Vec<Box<str>>,
+}
+
+impl Removed {
+    pub(super) fn of_the_last(swaps: usize) -> Self {
+        Self { swaps: VecDeque::new(), most: swaps }
+    }
+
+    /// Adds the names that a swap of this moment removed.
+    pub(super) fn push(&mut self, names: Vec<Box<str>>) {
+        self.swaps.push_back(Swap { at: Instant::now(), names });
+        let surplus = self.swaps.len().saturating_sub(self.most);
+        self.swaps.drain(..surplus);
+    }
+
+    /// When `name` was removed last.
+    pub(super) fn since(&self, name: &str) -> Option<Instant> {
+        let holds = |swap: &&Swap| swap.names.iter().any(|gone| **gone == *name);
+        self.swaps.iter().rev().find(holds).map(|swap| swap.at)
+    }
+}
+
+/// Names and aliases that `old` answers to and `new` does not.
+pub(super) fn names(old: Option<&Snapshot>, new: Option<&Snapshot>) -> Vec<Box<str>> {
+    let names = |tool: &Tool| {
+        let names = std::iter::once(&tool.name).chain(&tool.aliases);
+        names.map(|name| Box::from(name.as_str())).collect::<Vec<Box<str>>>()
+    };
+    let old = old.into_iter().flat_map(Snapshot::tools).flat_map(|(_, tool)| names(tool));
+    old.filter(|name| new.is_none_or(|new| new.tool(name).is_none())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_forgotten_after_a_number_of_swaps() {
+        let mut removed = Removed::of_the_last(2);
+        removed.push(vec!["a".into()]);
+        removed.push(Vec::new());
+        assert!(removed.since("a").is_some());
+        removed.push(vec!["b".into()]);
+        assert!(removed.since("a").is_none() && removed.since("b").is_some());
+    }
+}
