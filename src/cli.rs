@@ -23,6 +23,7 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand, build
 use crate::{
     config::{LogFormat, limit},
     diagnostic::Diagnostic,
+    gateway::StartError,
 };
 
 /// Turns a curated part of any OpenAPI document into MCP tools
@@ -88,6 +89,12 @@ pub(crate) enum Failure {
 impl From<Diagnostic> for Failure {
     fn from(fault: Diagnostic) -> Self {
         Self::Inputs(vec![fault])
+    }
+}
+
+impl From<StartError> for Failure {
+    fn from(error: StartError) -> Self {
+        Self::Inputs(error.diagnostics)
     }
 }
 

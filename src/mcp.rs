@@ -48,6 +48,8 @@ use crate::{
     upstream::{Answer, Caller, CallerAuth, Progress},
 };
 
+/// The kind of router that [`router`] makes.
+pub use axum::Router;
 pub use http::{router, serve};
 pub use origin::{Bind, Origins};
 pub use stdio::serve as serve_lines;

@@ -83,7 +83,7 @@ impl Snapshot {
     }
 
     /// All tools in list order, each with its toolset.
-    pub fn tools(&self) -> impl Iterator<Item = (&Arc<Toolset>, &Arc<Tool>)> {
+    pub fn tools(&self) -> impl Iterator<Item = (&Arc<Toolset>, &Arc<Tool>)> + Clone {
         self.toolsets
             .iter()
             .flat_map(|served| served.toolset.tools.iter().map(move |tool| (&served.toolset, tool)))

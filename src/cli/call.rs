@@ -1,16 +1,21 @@
 //! `toolgate call`: one call through the whole path, without an agent.
 
 use clap::{ArgMatches, Args};
+use http::{HeaderMap, header::AUTHORIZATION};
 use serde_json::{Map, Value};
 
 use super::{
     Exit, Failure,
     args::{self, DocumentArgs, InputArgs},
+    out, serve,
 };
 use crate::{
     config::{Inputs, Policy},
-    diagnostic::{Diagnostic, Position, quote},
+    diagnostic::{Diagnostic, Position, nearest, quote},
+    gateway,
     openapi::text::Text,
+    snapshot::Snapshot,
+    upstream::{Answer, Caller, CallerAuth, Content},
 };
 
 /// Call one tool through the whole path
@@ -44,9 +49,46 @@ impl Call {
     }
 }
 
-fn call(inputs: Inputs, tool: &str, arguments: Map<String, Value>) -> Result<Exit, Failure> {
-    drop((inputs, arguments));
-    Err(Failure::Running(Diagnostic::error(format!("calling {} is not built yet", quote(tool)))))
+fn call(inputs: Inputs, name: &str, arguments: Map<String, Value>) -> Result<Exit, Failure> {
+    let limits = inputs.limits.clone();
+    let snapshot = gateway::build(inputs)?;
+    let Some((toolset, tool)) = snapshot.tool(name) else {
+        return Err(unknown(name, &snapshot).into());
+    };
+    let answer = match tool.checker.check(arguments) {
+        Err(faults) => Answer::refused(&faults),
+        Ok(arguments) => {
+            let target = &toolset.target;
+            let headers = serve::credential()?.map(|value| (AUTHORIZATION, value));
+            let auth = CallerAuth::of(&HeaderMap::from_iter(headers), target);
+            let caller = Caller::new(&limits, None);
+            let call = caller.call(target, &tool.plan, &arguments, &auth, |_| {});
+            serve::runtime()?.block_on(call)
+        }
+    };
+    answer.content.iter().try_for_each(show)?;
+    Ok(if answer.is_error { Exit::No } else { Exit::Good })
+}
+
+fn unknown(name: &str, snapshot: &Snapshot) -> Diagnostic {
+    let fault = Diagnostic::error(format!("there is no tool {}", quote(name)));
+    match nearest(name, snapshot.tools().map(|(_, tool)| tool.name.as_str())) {
+        Some(near) => fault.help(format!("did you mean {}?", quote(near))),
+        None => fault.help("`toolgate tools` lists them"),
+    }
+}
+
+/// What a model would see: texts as they are, bytes by what they are.
+fn show(content: &Content) -> Result<(), Failure> {
+    let text = match content {
+        Content::Text(text) => format!("{text}\n"),
+        Content::Image { data, media_type }
+        | Content::Audio { data, media_type }
+        | Content::Blob { data, media_type } => {
+            format!("[{media_type}, {} characters of base64]\n", data.len())
+        }
+    };
+    out::print(&text).map(drop)
 }
 
 /// The arguments of a call. `name=value` stays text: the checker turns text into what the schema wants,

@@ -5,10 +5,11 @@ use clap::{ArgMatches, Args};
 use super::{
     Exit, Failure,
     args::{self, DocumentArgs, InputArgs},
+    out,
 };
 use crate::{
     config::{Inputs, Policy},
-    diagnostic::Diagnostic,
+    gateway,
 };
 
 /// Say what is wrong; exit code 0 or 2
@@ -33,6 +34,10 @@ impl Check {
 }
 
 fn check(inputs: Inputs) -> Result<Exit, Failure> {
-    drop(inputs);
-    Err(Failure::Running(Diagnostic::error("checking is not built yet")))
+    let snapshot = gateway::build(inputs)?;
+    for served in snapshot.toolsets() {
+        served.toolset.warnings.iter().for_each(|warning| eprintln!("{}", warning.snippet()));
+    }
+    let lines = gateway::summary(&snapshot).into_iter().map(|line| line + "\n");
+    out::print(&lines.collect::<String>())
 }

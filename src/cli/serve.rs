@@ -1,15 +1,32 @@
 //! `toolgate serve`: in production, strict. `dev` shares everything but the policy.
 
+use std::{
+    io,
+    pin::pin,
+    sync::{Arc, Weak},
+};
+
 use clap::{ArgMatches, Args};
+use http::HeaderValue;
+use tokio::{
+    net::TcpListener,
+    runtime::Runtime,
+    signal::unix::{SignalKind, signal},
+};
+use tokio_util::sync::CancellationToken;
 
 use super::{
     Exit, Failure,
     args::{self, BehaviourArgs, DocumentArgs, InputArgs, ServingArgs},
 };
 use crate::{
-    config::{Config, Policy},
-    diagnostic::Diagnostic,
+    config::{Config, Http, Policy, Serving},
+    diagnostic::{Diagnostic, Position},
+    gateway::{Builder, Gateway},
 };
+
+/// The variable that holds the caller's credential where there are no headers.
+const CREDENTIAL: &str = "TOOLGATE_AUTHORIZATION";
 
 /// Run in production: strict
 #[derive(Args, Debug)]
@@ -59,6 +76,100 @@ pub(super) fn config(
 
 /// Serves until it is told to stop.
 pub(super) fn start(config: Config) -> Result<Exit, Failure> {
-    drop(config);
-    Err(Failure::Running(Diagnostic::error("serving is not built yet")))
+    let serving = config.serving.clone();
+    let gateway = Arc::new(Builder::from(config).start()?);
+    let runtime = runtime()?;
+    let outcome = runtime.block_on(async {
+        let reload = tokio::spawn(reload_on_hangup(Arc::downgrade(&gateway)));
+        let outcome = match serving {
+            Serving::Stdio => stdio(&gateway).await,
+            Serving::Http(http) => listen(&gateway, &http).await,
+        };
+        reload.abort();
+        outcome
+    });
+    // A read of standard input that is under way cannot be cancelled, and nothing else is left.
+    runtime.shutdown_background();
+    outcome
+}
+
+/// The runtime of every subcommand that calls an upstream.
+pub(super) fn runtime() -> Result<Runtime, Failure> {
+    Runtime::new().map_err(|error| failed(format!("cannot start: {error}")))
+}
+
+fn failed(words: String) -> Failure {
+    Failure::Running(Diagnostic::error(words))
+}
+
+async fn listen(gateway: &Gateway, http: &Http) -> Result<Exit, Failure> {
+    let listener = TcpListener::bind(http.listen).await.map_err(|error| {
+        let fault = Diagnostic::error(format!("cannot listen on `{}`: {error}", http.listen));
+        Failure::Running(fault.help("choose another address with `--listen ADDR`"))
+    })?;
+    let address = listener.local_addr().map_err(|error| failed(error.to_string()))?;
+    tracing::info!("listening on http://{address}/mcp");
+    let stop = CancellationToken::new();
+    let serving = gateway.serve(listener, stop.clone().cancelled_owned());
+    let mut serving = pin!(serving);
+    tokio::select! {
+        () = &mut serving => return Ok(Exit::Good),
+        () = told_to_stop() => tracing::info!("stopping: calls in flight have 25 s"),
+    }
+    stop.cancel();
+    tokio::select! {
+        () = serving => {}
+        () = told_to_stop() => tracing::warn!("stopped at once"),
+    }
+    Ok(Exit::Good)
+}
+
+async fn stdio(gateway: &Gateway) -> Result<Exit, Failure> {
+    let authorization = credential()?;
+    let serving = gateway.serve_lines(tokio::io::stdin(), tokio::io::stdout(), authorization);
+    tokio::select! {
+        served = serving => match served {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(failed(format!("stdio failed: {error}"))),
+            _ => Ok(Exit::Good),
+        },
+        () = told_to_stop() => Ok(Exit::Good),
+    }
+}
+
+/// The caller's credential where there are no headers: a token, or a whole `Authorization` value.
+pub(super) fn credential() -> Result<Option<HeaderValue>, Diagnostic> {
+    let Some(text) = std::env::var(CREDENTIAL).ok().filter(|text| !text.trim().is_empty()) else {
+        return Ok(None);
+    };
+    let text = text.trim();
+    let text = if text.contains(' ') { text.to_owned() } else { format!("Bearer {text}") };
+    let wrong = |_| {
+        Diagnostic::error("has characters that no header may hold").at(Position::whole(CREDENTIAL))
+    };
+    let mut value = HeaderValue::try_from(text).map_err(wrong)?;
+    value.set_sensitive(true);
+    Ok(Some(value))
+}
+
+/// Resolves when the process is told to end.
+async fn told_to_stop() {
+    let terminate = async {
+        match signal(SignalKind::terminate()) {
+            Ok(mut signals) => drop(signals.recv().await),
+            Err(_) => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => {}
+        () = terminate => {}
+    }
+}
+
+/// SIGHUP reads everything now, for as long as the gateway is there.
+async fn reload_on_hangup(gateway: Weak<Gateway>) {
+    let Ok(mut signals) = signal(SignalKind::hangup()) else { return };
+    while signals.recv().await.is_some() {
+        let Some(gateway) = gateway.upgrade() else { return };
+        gateway.reload_now();
+    }
 }

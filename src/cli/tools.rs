@@ -1,14 +1,19 @@
 //! `toolgate tools`: what would be served.
 
+use std::fmt::Write;
+
 use clap::{ArgMatches, Args};
+use serde_json::{Value, json};
 
 use super::{
     Exit, Failure,
     args::{self, DocumentArgs, InputArgs},
+    out,
 };
 use crate::{
     config::{Inputs, Policy},
-    diagnostic::Diagnostic,
+    gateway,
+    snapshot::Snapshot,
 };
 
 /// List what would be served: names, targets, bytes
@@ -38,6 +43,31 @@ impl Tools {
 }
 
 fn list(inputs: Inputs, json: bool) -> Result<Exit, Failure> {
-    drop((inputs, json));
-    Err(Failure::Running(Diagnostic::error("listing is not built yet")))
+    let snapshot = gateway::build(inputs)?;
+    if json {
+        let tools: Vec<_> =
+            snapshot.tools().map(|(_, tool)| Value::Object(tool.listed.clone())).collect();
+        return out::print(&format!("{:#}\n", json!({ "tools": tools })));
+    }
+    out::print(&table(&snapshot))
+}
+
+/// A line a tool below a line a toolset, and what the whole list weighs.
+fn table(snapshot: &Snapshot) -> String {
+    let width = snapshot.tools().map(|(_, tool)| tool.name.as_str().len()).max().unwrap_or(0);
+    let mut text = String::new();
+    for (served, line) in snapshot.toolsets().iter().zip(gateway::summary(snapshot)) {
+        let _ = writeln!(text, "{line}");
+        for tool in &served.toolset.tools {
+            let bytes = Value::Object(tool.listed.clone()).to_string().len();
+            let _ = writeln!(text, "  {:width$}  {bytes:>6} B  {}", tool.name.as_str(), tool.key);
+        }
+    }
+    let _ = writeln!(
+        text,
+        "{} tools, {} bytes of tools/list",
+        snapshot.tools().count(),
+        snapshot.list().len()
+    );
+    text
 }

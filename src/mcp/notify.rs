@@ -32,9 +32,9 @@ pub(super) struct Arrival {
 
 /// The notification of both eras.
 fn notice() -> ServerJsonRpcMessage {
-    JsonRpcMessage::notification(ServerNotification::ToolListChangedNotification(
-        Default::default(),
-    ))
+    JsonRpcMessage::notification(
+        ServerNotification::ToolListChangedNotification(Default::default()),
+    )
 }
 
 /// The events of one GET stream; ends with the session or the server.

@@ -68,7 +68,11 @@ impl Origins {
             && origin.is_some_and(|origin| {
                 self.public.contains(&origin) || host.is_some_and(|host| host.is_safe_for(&origin))
             });
-        if allowed { Ok(()) } else { Err(self.refuse("Origin", &shown(headers, header::ORIGIN), "")) }
+        if allowed {
+            Ok(())
+        } else {
+            Err(self.refuse("Origin", &shown(headers, header::ORIGIN), ""))
+        }
     }
 
     fn knows(&self, host: &Host) -> bool {
@@ -83,7 +87,8 @@ impl Origins {
             Bind::Embedded => "give its URL to the builder as a public URL",
             Bind::Loopback | Bind::Public => "allow it with",
         };
-        let words = format!("{what} `{value}` is not allowed; {way} (`--public-url {scheme}{value}`)");
+        let words =
+            format!("{what} `{value}` is not allowed; {way} (`--public-url {scheme}{value}`)");
         Refusal::new(StatusCode::FORBIDDEN, ErrorCode::INVALID_REQUEST, words)
     }
 }
@@ -245,16 +250,43 @@ mod tests {
 
     #[test]
     fn loopback_bind_wants_a_loopback_or_public_host() {
-        for host in ["localhost", "localhost:7676", "LOCALHOST:7676", "127.0.0.1:7676", "127.8.9.1", "[::1]:7676", "[::1]", "[::ffff:127.0.0.1]"] {
+        for host in [
+            "localhost",
+            "localhost:7676",
+            "LOCALHOST:7676",
+            "127.0.0.1:7676",
+            "127.8.9.1",
+            "[::1]:7676",
+            "[::1]",
+            "[::ffff:127.0.0.1]",
+        ] {
             check(Bind::Loopback, host, "", true);
             check(Bind::Embedded, host, "", true);
             check(Bind::Public, host, "", true);
         }
-        for host in ["mcp.example.com", "mcp.example.com:443", "MCP.example.com", "other.example:8080", "other.example"] {
+        for host in [
+            "mcp.example.com",
+            "mcp.example.com:443",
+            "MCP.example.com",
+            "other.example:8080",
+            "other.example",
+        ] {
             check(Bind::Loopback, host, "", true);
             check(Bind::Embedded, host, "", true);
         }
-        for host in ["evil.test", "localhost.evil.test", "127.0.0.1.evil.test", "mcp.example.com:444", "mcp.example.com.", "localhost.", "10.0.0.5:7676", "[2001:db8::1]", "", "user@localhost", "localhost:x"] {
+        for host in [
+            "evil.test",
+            "localhost.evil.test",
+            "127.0.0.1.evil.test",
+            "mcp.example.com:444",
+            "mcp.example.com.",
+            "localhost.",
+            "10.0.0.5:7676",
+            "[2001:db8::1]",
+            "",
+            "user@localhost",
+            "localhost:x",
+        ] {
             check(Bind::Loopback, host, "", false);
             check(Bind::Embedded, host, "", false);
             check(Bind::Public, host, "", true);
@@ -320,7 +352,10 @@ mod tests {
     #[test]
     fn a_public_url_must_be_one() {
         for url in ["mcp.example.com", "ftp://mcp.example.com", "", "/mcp"] {
-            assert!(Origins::new(Bind::Public, [url]).unwrap_err().contains("no public URL"), "{url}");
+            assert!(
+                Origins::new(Bind::Public, [url]).unwrap_err().contains("no public URL"),
+                "{url}"
+            );
         }
     }
 

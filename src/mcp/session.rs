@@ -223,7 +223,12 @@ impl Sessions {
 }
 
 /// Closes a session once it was idle for long enough.
-async fn watch_over(sessions: Weak<Sessions>, id: SessionId, session: Weak<Session>, limit: Duration) {
+async fn watch_over(
+    sessions: Weak<Sessions>,
+    id: SessionId,
+    session: Weak<Session>,
+    limit: Duration,
+) {
     let mut pause = limit;
     loop {
         tokio::time::sleep(pause).await;
@@ -292,7 +297,8 @@ impl SessionManager for Sessions {
         id: &SessionId,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
         let session = self.table().get(id).map(Arc::clone);
-        let session = session.ok_or_else(|| LocalSessionManagerError::SessionNotFound(id.clone()))?;
+        let session =
+            session.ok_or_else(|| LocalSessionManagerError::SessionNotFound(id.clone()))?;
         let (closed, stopping) = (session.closed.clone(), self.stopping.clone());
         let ended = async move {
             tokio::select! {

@@ -60,11 +60,8 @@ where
     };
     let reader = tokio::spawn(reader.run(BufReader::new(input)));
     let handler = Handler::of_lines(edge, ended.clone());
-    let served = rmcp::service::serve_server_with_ct(
-        handler,
-        Lines { messages, out },
-        edge.ended.clone(),
-    );
+    let served =
+        rmcp::service::serve_server_with_ct(handler, Lines { messages, out }, edge.ended.clone());
     // An input that ends before a session is opened is no failure.
     if let Ok(running) = served.await {
         let _ = running.waiting().await;
@@ -146,7 +143,9 @@ impl Reader {
             let refused = match line {
                 Err(error) => break Err(error),
                 Ok(Line::End) => break Ok(()),
-                Ok(Line::Long) => Err(Refusal::invalid(format!("the message is over {limit} bytes"))),
+                Ok(Line::Long) => {
+                    Err(Refusal::invalid(format!("the message is over {limit} bytes")))
+                }
                 Ok(Line::Text(text)) => self.take(text.trim_ascii()).await,
             };
             if let Err(refusal) = refused
@@ -180,22 +179,23 @@ impl Reader {
     /// Follows the session; false for what nobody can be told about yet.
     fn follow(&mut self, message: &Message) -> bool {
         let is_request = matches!(message.kind, Kind::Request(_));
-        self.session = match (std::mem::replace(&mut self.session, Session::Open), message.method.as_str()) {
-            (_, "initialize") => Session::Initializing(self.edge.live.changes()),
-            (Session::Initializing(changes), "notifications/initialized") => {
-                self.tell_changes(changes);
-                Session::Open
-            }
-            (Session::Unopened, "ping" | "server/discover") => Session::Unopened,
-            (Session::Unopened, _) if !is_request => {
-                self.session = Session::Unopened;
-                return false;
-            }
-            // Whether it opens a session is rmcp's to say: a request without `_meta` does not.
-            (Session::Unopened, _) if !message.missing_meta.is_empty() => Session::Unopened,
-            (Session::Unopened, _) => Session::Open,
-            (session, _) => session,
-        };
+        self.session =
+            match (std::mem::replace(&mut self.session, Session::Open), message.method.as_str()) {
+                (_, "initialize") => Session::Initializing(self.edge.live.changes()),
+                (Session::Initializing(changes), "notifications/initialized") => {
+                    self.tell_changes(changes);
+                    Session::Open
+                }
+                (Session::Unopened, "ping" | "server/discover") => Session::Unopened,
+                (Session::Unopened, _) if !is_request => {
+                    self.session = Session::Unopened;
+                    return false;
+                }
+                // Whether it opens a session is rmcp's to say: a request without `_meta` does not.
+                (Session::Unopened, _) if !message.missing_meta.is_empty() => Session::Unopened,
+                (Session::Unopened, _) => Session::Open,
+                (session, _) => session,
+            };
         true
     }
 

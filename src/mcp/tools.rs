@@ -166,7 +166,8 @@ fn broken(edge: &Edge, tool: &Tool, panic: &(dyn std::any::Any + Send)) -> CallT
         .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
         .unwrap_or("no message");
     tracing::error!(number, tool = tool.name.as_str(), "a call panicked: {words}");
-    let text = format!("internal error {number}; the server's log has the details under that number");
+    let text =
+        format!("internal error {number}; the server's log has the details under that number");
     CallToolResult::error(vec![ContentBlock::text(text)])
 }
 
@@ -246,7 +247,8 @@ mod tests {
 
     #[test]
     fn media_are_content_of_their_own_kind() {
-        let media = |kind: fn(String, String) -> Content, name: &str| kind("QQ==".into(), name.into());
+        let media =
+            |kind: fn(String, String) -> Content, name: &str| kind("QQ==".into(), name.into());
         let content = vec![
             media(|data, media_type| Content::Image { data, media_type }, "image/png"),
             media(|data, media_type| Content::Audio { data, media_type }, "audio/wav"),

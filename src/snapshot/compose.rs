@@ -60,12 +60,26 @@ impl Candidate {
 
 /// Every toolset of the sources, built or taken over, in file-name order.
 pub(super) fn candidates(sources: &Sources, previous: Option<&Snapshot>) -> Vec<Candidate> {
-    let drafts: Vec<_> =
-        sources.toolsets.iter().map(|source| draft(source, sources, previous)).collect();
+    let inputs = &sources.inputs;
+    let allowlists: Vec<_> =
+        sources.toolsets.iter().map(|source| read_allowlist(source, sources)).collect();
+    let ambiguous = target::ambiguous(allowlists.iter().flatten(), inputs);
+    let draft = |(source, allowlist): (_, Result<Allowlist, _>)| {
+        let parsed = allowlist.and_then(|allowlist| {
+            let origin =
+                ambiguous.clone().map_or_else(|| target::origin(&allowlist, source, inputs), Err);
+            origin.map(|origin| (allowlist, origin)).map_err(|fault| vec![fault])
+        });
+        Draft { source, parsed, previous: served(previous, &source.name).cloned() }
+    };
+    let drafts: Vec<_> = sources.toolsets.iter().zip(allowlists).map(draft).collect();
     let shared = share_one_origin(&drafts);
     let mut documents = Documents::of(previous);
-    let finish = |draft: Draft<'_>| draft.finish(sources, shared, &mut documents);
-    drafts.into_iter().map(finish).collect()
+    drafts.into_iter().map(|draft| draft.finish(sources, shared, &mut documents)).collect()
+}
+
+fn served<'a>(snapshot: Option<&'a Snapshot>, name: &str) -> Option<&'a Served> {
+    snapshot?.toolsets().iter().find(|served| served.toolset.name == name)
 }
 
 /// A toolset whose allowlist is read and whose origin is known, when they are sound.
@@ -73,20 +87,6 @@ struct Draft<'a> {
     source: &'a ToolsetSource,
     parsed: Result<(Allowlist, target::Origin), Vec<Diagnostic>>,
     previous: Option<Served>,
-}
-
-fn draft<'a>(
-    source: &'a ToolsetSource,
-    sources: &Sources,
-    previous: Option<&Snapshot>,
-) -> Draft<'a> {
-    let is_named = |served: &&Served| served.toolset.name == source.name;
-    let previous = previous.and_then(|snapshot| snapshot.toolsets().iter().find(is_named)).cloned();
-    let parsed = read_allowlist(source, sources).and_then(|allowlist| {
-        let origin = target::origin(&allowlist, source, sources)?;
-        Ok((allowlist, origin))
-    });
-    Draft { source, parsed, previous }
 }
 
 fn read_allowlist(source: &ToolsetSource, sources: &Sources) -> Result<Allowlist, Vec<Diagnostic>> {
@@ -250,7 +250,7 @@ fn clashes(candidates: &[Candidate]) -> Vec<(String, [usize; 2])> {
         for name in candidate.current().iter().flat_map(|served| names(&served.toolset)) {
             match owners.get(name) {
                 Some(&owner) if owner != place => {
-                    drop(clashes.insert((name.to_owned(), [owner, place])))
+                    _ = clashes.insert((name.to_owned(), [owner, place]))
                 }
                 Some(_) => {}
                 None => drop(owners.insert(name, place)),

@@ -4,14 +4,14 @@
 //! makes that URL's origin the default: the user typed it. Header values and the values of variables
 //! stay out of every text.
 
-use http::{HeaderName, HeaderValue, Uri, header};
+use http::{HeaderName, HeaderValue, header};
 
 use crate::{
     allowlist::{Allowlist, Header, HeaderPiece},
-    config::{Limits, Override},
-    diagnostic::Diagnostic,
+    config::{Inputs, Limits, Override, url},
+    diagnostic::{Diagnostic, Position},
     registry::plan::{Target, Upstream},
-    source::{Sources, ToolsetSource},
+    source::ToolsetSource,
 };
 
 /// The upstream as far as flags and files decide it.
@@ -29,37 +29,50 @@ pub(super) struct Origin {
 pub(super) fn origin(
     allowlist: &Allowlist,
     source: &ToolsetSource,
-    sources: &Sources,
-) -> Result<Origin, Vec<Diagnostic>> {
-    let inputs = &sources.inputs;
+    inputs: &Inputs,
+) -> Result<Origin, Diagnostic> {
     let flag = chosen(&inputs.upstreams, &source.name);
     if inputs.in_process {
-        return in_process(allowlist, flag).map_err(|fault| vec![fault]);
+        return in_process(allowlist, flag);
     }
     if let Some(flag) = flag {
-        let from = "`--upstream`".to_owned();
-        return parsed(&flag.value, from).map_err(|words| vec![Diagnostic::error(words)]);
+        let at = |fault: Diagnostic| fault.at(Position::whole("--upstream"));
+        return parsed(&flag.value, "--upstream".to_owned()).map_err(at);
     }
     if let Some(upstream) = &allowlist.upstream {
-        let from = format!("`{}`", allowlist.file);
-        let parsed = parsed(&upstream.value, from);
-        return parsed
-            .map_err(|words| vec![Diagnostic::error(words).at(upstream.position.clone())]);
+        let at = |fault: Diagnostic| fault.at(upstream.position.clone());
+        return parsed(&upstream.value, allowlist.file.to_string()).map_err(at);
     }
     let document = chosen(&inputs.documents, &source.name).filter(|flag| is_url(&flag.value));
     if let Some(document) = document {
-        let parsed = parsed(&document.value, "the document's URL".to_owned());
-        return parsed
-            .map(|origin| Origin { path: None, ..origin })
-            .map_err(|words| vec![Diagnostic::error(words)]);
+        return parsed(&document_origin(&document.value), "the document's URL".to_owned());
     }
     let fault = Diagnostic::error(format!(
         "`{}` has no upstream: nothing says where its calls go",
         allowlist.file
     ));
-    Err(vec![
-        fault.help("add `upstream: http://HOST:PORT` to it, or pass `--upstream http://HOST:PORT`"),
-    ])
+    Err(fault.help("add `upstream: http://HOST:PORT` to it, or pass `--upstream http://HOST:PORT`"))
+}
+
+/// Why a bare `--upstream` cannot stand for all of these: their files name different origins.
+pub(super) fn ambiguous<'a>(
+    allowlists: impl Iterator<Item = &'a Allowlist>,
+    inputs: &Inputs,
+) -> Option<Diagnostic> {
+    let bare = inputs.upstreams.iter().find(|flag| flag.toolset.is_none())?;
+    let is_named =
+        |name: &str| inputs.upstreams.iter().any(|flag| flag.toolset.as_deref() == Some(name));
+    let stated = allowlists.filter(|allowlist| !is_named(&allowlist.name));
+    let stated = stated.filter_map(|allowlist| {
+        Some((&allowlist.name, url::origin(&allowlist.upstream.as_ref()?.value).ok()?))
+    });
+    let stated: Vec<_> = stated.collect();
+    let (first, origin) = stated.first()?;
+    let (other, _) = stated.iter().find(|(_, other)| other.origin() != origin.origin())?;
+    let words =
+        format!("`{}` would replace the different origins of `{first}` and `{other}`", bare.value);
+    let help = format!("say which: `--upstream {first}={}`", bare.value);
+    Some(Diagnostic::error(words).help(help).at(Position::whole("--upstream")))
 }
 
 /// The override for a toolset: the one that names it, else the bare one.
@@ -82,32 +95,22 @@ fn in_process(allowlist: &Allowlist, flag: Option<&Override>) -> Result<Origin, 
     Ok(Origin { upstream: Upstream::Service, path: None, from: "this process".to_owned() })
 }
 
+/// The origin of a document's URL; its path and query say nothing about calls.
+fn document_origin(text: &str) -> String {
+    url::http(text).map_or_else(|_| text.to_owned(), |url| url.origin().ascii_serialization())
+}
+
 fn is_url(text: &str) -> bool {
     text.starts_with("http://") || text.starts_with("https://")
 }
 
-fn parsed(text: &str, from: String) -> Result<Origin, String> {
-    let wrong = || {
-        format!(
-            "`{text}` is no upstream; write an origin such as `http://127.0.0.1:8080`, optionally with a path"
-        )
-    };
-    let url = url::Url::parse(text).map_err(|_| wrong())?;
-    let plain = url.query().is_none()
-        && url.fragment().is_none()
-        && url.username().is_empty()
-        && url.password().is_none();
-    if !is_url(text) || !url.has_host() || !plain {
-        return Err(wrong());
-    }
+fn parsed(text: &str, from: String) -> Result<Origin, Diagnostic> {
+    let url = url::origin(text)?;
     let origin = url.origin().ascii_serialization();
-    let uri: Uri = origin.parse().map_err(|_| wrong())?;
+    let no_origin = |_| Diagnostic::error(format!("`{text}` is no upstream"));
+    let upstream = Upstream::Origin(origin.parse().map_err(no_origin)?);
     let path = url.path().trim_end_matches('/');
-    Ok(Origin {
-        upstream: Upstream::Origin(uri),
-        path: (!path.is_empty()).then(|| path.to_owned()),
-        from,
-    })
+    Ok(Origin { upstream, path: (!path.is_empty()).then(|| path.to_owned()), from })
 }
 
 /// Adds what goes along: headers, forwarded names, the base path, the calls in flight.

@@ -15,13 +15,22 @@ const IMPORTS: &[(&str, &[&str])] = &[
     ("config", &["diagnostic"]),
     ("source", &["diagnostic", "config"]),
     ("openapi", &["diagnostic"]),
-    ("allowlist", &["diagnostic", "openapi::text"]),
+    ("allowlist", &["diagnostic", "config", "openapi::text"]),
     ("registry", &["diagnostic", "config", "openapi", "allowlist"]),
     ("snapshot", &["diagnostic", "config", "source", "openapi", "allowlist", "registry"]),
     ("upstream", &["config", "registry::plan", "openapi"]),
     (
         "mcp",
-        &["diagnostic", "config", "source", "openapi", "allowlist", "registry", "snapshot", "upstream"],
+        &[
+            "diagnostic",
+            "config",
+            "source",
+            "openapi",
+            "allowlist",
+            "registry",
+            "snapshot",
+            "upstream",
+        ],
     ),
     (
         "gateway",
@@ -137,7 +146,10 @@ fn every_dependency_is_used() {
 fn the_table_in_the_documentation_is_this_one() {
     let page = fs::read_to_string(root().join("docs/architecture.md")).unwrap();
     for (module, _) in IMPORTS {
-        assert!(page.contains(&format!("| `{module}` |")), "docs/architecture.md has no row for `{module}`");
+        assert!(
+            page.contains(&format!("| `{module}` |")),
+            "docs/architecture.md has no row for `{module}`"
+        );
     }
 }
 
@@ -179,7 +191,11 @@ impl Source {
         let module = path.split('/').next().unwrap().to_owned();
         let text = fs::read_to_string(file).unwrap();
         let text = text.split("#[cfg(test)]\nmod ").next().unwrap();
-        let code = text.lines().map(|line| line.split("//").next().unwrap()).collect::<Vec<_>>().join("\n");
+        let code = text
+            .lines()
+            .map(|line| line.split("//").next().unwrap())
+            .collect::<Vec<_>>()
+            .join("\n");
         Self { path, module, code }
     }
 

@@ -27,7 +27,10 @@ fn check_is_quiet_and_good_on_good_inputs() {
 fn check_says_every_fault_with_its_line_and_a_caret_and_exits_with_2() {
     let workspace = Workspace::memos();
     let listed = workspace.read("allowlists/api.yaml");
-    workspace.write("allowlists/api.yaml", &format!("{listed}  - MemoService_GetMemmo\n  - GET /api/v1/nowhere\n"));
+    workspace.write(
+        "allowlists/api.yaml",
+        &format!("{listed}  - MemoService_GetMemmo\n  - GET /api/v1/nowhere\n"),
+    );
     let output = toolgate(&workspace, &["check", "openapi.yaml", UPSTREAM[0], UPSTREAM[1]]);
     assert_eq!(output.status.code(), Some(2));
     let said = format!("{}{}", text(&output.stdout), text(&output.stderr));
@@ -61,7 +64,8 @@ fn tools_prints_names_targets_and_bytes() {
     let said = text(&output.stdout);
     assert!(said.contains("memo_list_memos") && said.contains("GET /api/v1/memos"), "{said}");
     assert!(said.contains("http://127.0.0.1:9"), "{said}");
-    let output = toolgate(&workspace, &["tools", "openapi.yaml", UPSTREAM[0], UPSTREAM[1], "--json"]);
+    let output =
+        toolgate(&workspace, &["tools", "openapi.yaml", UPSTREAM[0], UPSTREAM[1], "--json"]);
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(json["tools"].as_array().unwrap().len(), 17);
 }

@@ -39,8 +39,10 @@ struct Tally {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_answer_mixes_two_versions() {
     let workspace = Workspace::new(&document(0), "tools: [\"GET *\"]\n");
-    let echo = Recorder::new(|seen| upstream::json(format!(r#"{{"path": "{}"}}"#, seen.uri.path())));
-    let gateway = workspace.builder().service(echo.router()).quiet(Duration::from_millis(1)).start().unwrap();
+    let echo =
+        Recorder::new(|seen| upstream::json(format!(r#"{{"path": "{}"}}"#, seen.uri.path())));
+    let gateway =
+        workspace.builder().service(echo.router()).quiet(Duration::from_millis(1)).start().unwrap();
     let server = Server::start(gateway).await;
     let tally = Arc::new(Tally::default());
     let mut clients = Vec::new();
@@ -61,7 +63,12 @@ async fn no_answer_mixes_two_versions() {
         client.await.unwrap();
     }
     let count = |counter: &AtomicUsize| counter.load(Ordering::Relaxed);
-    println!("{} lists, {} calls, {} of a tool that was gone", count(&tally.lists), count(&tally.calls), count(&tally.gone));
+    println!(
+        "{} lists, {} calls, {} of a tool that was gone",
+        count(&tally.lists),
+        count(&tally.calls),
+        count(&tally.gone)
+    );
     assert!(count(&tally.lists) > SWAPS / 2 && count(&tally.calls) > SWAPS / 2);
 }
 
@@ -109,7 +116,9 @@ async fn call(client: &Client, tool: &str) -> Option<usize> {
         assert_eq!((tool, &message["error"]["code"]), ("delta", &json!(-32602)), "{message}");
         return None;
     }
-    let path = message["result"]["structuredContent"]["path"].as_str().unwrap_or_else(|| panic!("{message}"));
+    let path = message["result"]["structuredContent"]["path"]
+        .as_str()
+        .unwrap_or_else(|| panic!("{message}"));
     let (version, id) = path.strip_prefix("/v").unwrap().split_once('/').unwrap();
     assert_eq!(id, tool);
     Some(version.parse().unwrap())

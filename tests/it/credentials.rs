@@ -19,7 +19,9 @@ async fn the_tokens_of_interleaved_callers_reach_the_upstream_unmixed() {
         let mut clients = Vec::new();
         for caller in 0..4 {
             let token = format!("Bearer secret-{caller}");
-            clients.push(Client::connect_with(server.address, era, &[("authorization", &token)]).await);
+            clients.push(
+                Client::connect_with(server.address, era, &[("authorization", &token)]).await,
+            );
         }
         let calls = (0..40).map(|n| {
             let client = clients[n % 4].clone();
@@ -41,18 +43,25 @@ async fn with_two_origins_neither_upstream_gets_the_token() {
     let (one, two) = (Recorder::json("{}"), Recorder::json("{}"));
     let workspace = Workspace::new(&ONE_GET.replace("NAME", "one"), "");
     workspace.write("two.yaml", &ONE_GET.replace("NAME", "two"));
-    let allowlist = |document: &str, origin, tool: &str| format!("document: ../{document}\nupstream: http://{origin}\ntools: [{tool}]\n");
+    let allowlist = |document: &str, origin, tool: &str| {
+        format!("document: ../{document}\nupstream: http://{origin}\ntools: [{tool}]\n")
+    };
     workspace.write("allowlists/api.yaml", &allowlist("openapi.yaml", one.listen().await, "one"));
     workspace.write("allowlists/two.yaml", &allowlist("two.yaml", two.listen().await, "two"));
-    let gateway = toolgate::Gateway::builder().allowlists(workspace.path("allowlists")).start().unwrap();
+    let gateway =
+        toolgate::Gateway::builder().allowlists(workspace.path("allowlists")).start().unwrap();
     let server = Server::start(gateway).await;
-    let client = Client::connect_with(server.address, Era::Modern, &[("authorization", "Bearer x")]).await;
+    let client =
+        Client::connect_with(server.address, Era::Modern, &[("authorization", "Bearer x")]).await;
     client.call("one", json!({})).await;
     client.call("two", json!({})).await;
     assert_eq!(one.take().header("authorization"), None);
     assert_eq!(two.take().header("authorization"), None);
 
-    workspace.replace("allowlists/two.yaml", &format!("forward: [authorization]\n{}", workspace.read("allowlists/two.yaml")));
+    workspace.replace(
+        "allowlists/two.yaml",
+        &format!("forward: [authorization]\n{}", workspace.read("allowlists/two.yaml")),
+    );
     crate::support::eventually("the second toolset to forward", || async {
         client.call("two", json!({})).await;
         (two.take().header("authorization") == Some("Bearer x")).then_some(())
@@ -70,7 +79,8 @@ async fn only_forwarded_headers_go_along_and_configured_ones_stay_hidden() {
         "headers: { X-Api-Key: configured-secret }\nforward: [authorization, x-tenant]\ntools: [echo]\n",
     );
     let server = workspace.serve(&recorder).await;
-    let headers = [("authorization", "Bearer a"), ("x-tenant", "t1"), ("x-other", "no"), ("cookie", "a=b")];
+    let headers =
+        [("authorization", "Bearer a"), ("x-tenant", "t1"), ("x-other", "no"), ("cookie", "a=b")];
     let client = Client::connect_with(server.address, Era::Modern, &headers).await;
     client.call("echo", json!({})).await;
     let seen = recorder.take();
@@ -84,10 +94,20 @@ async fn only_forwarded_headers_go_along_and_configured_ones_stay_hidden() {
 async fn what_an_upstream_echoes_of_a_credential_is_blanked() {
     let recorder = Recorder::new(|seen| {
         let token = seen.header("authorization").unwrap();
-        upstream::reply(403, "application/json", json!({"message": format!("bad credential {token}")}).to_string())
+        upstream::reply(
+            403,
+            "application/json",
+            json!({"message": format!("bad credential {token}")}).to_string(),
+        )
     });
-    let server = Workspace::new(&ONE_GET.replace("NAME", "echo"), "tools: [echo]\n").serve(&recorder).await;
-    let client = Client::connect_with(server.address, Era::Modern, &[("authorization", "Bearer planted-4711")]).await;
+    let server =
+        Workspace::new(&ONE_GET.replace("NAME", "echo"), "tools: [echo]\n").serve(&recorder).await;
+    let client = Client::connect_with(
+        server.address,
+        Era::Modern,
+        &[("authorization", "Bearer planted-4711")],
+    )
+    .await;
     let result = client.call("echo", json!({})).await;
     assert!(!result.to_string().contains("planted-4711"), "{result}");
     assert!(result.to_string().contains("bad credential"), "{result}");
@@ -95,7 +115,9 @@ async fn what_an_upstream_echoes_of_a_credential_is_blanked() {
 
 #[tokio::test]
 async fn a_foreign_origin_is_refused_and_a_local_or_absent_one_passes() {
-    let server = Workspace::new(&ONE_GET.replace("NAME", "echo"), "tools: [echo]\n").serve(&Recorder::json("{}")).await;
+    let server = Workspace::new(&ONE_GET.replace("NAME", "echo"), "tools: [echo]\n")
+        .serve(&Recorder::json("{}"))
+        .await;
     let local = format!("http://{}", server.address);
     let foreign = ["https://evil.test", "null", "http://127.0.0.1:1", "http://localhost.evil.test"];
     for (origin, status) in

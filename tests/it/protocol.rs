@@ -12,7 +12,9 @@ async fn only_the_tools_capability_is_advertised() {
     for era in Era::ALL {
         let client = Client::connect(server.address, era).await;
         let capabilities = match era {
-            Era::Modern => client.request("server/discover", json!({})).await["result"]["capabilities"].clone(),
+            Era::Modern => {
+                client.request("server/discover", json!({})).await["result"]["capabilities"].clone()
+            }
             Era::Legacy(version) => {
                 let params = json!({
                     "protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "it", "version": "0"},
@@ -64,7 +66,8 @@ async fn an_unknown_tool_is_a_protocol_error_and_a_bad_argument_is_not() {
     let server = server().await;
     for era in Era::ALL {
         let client = Client::connect(server.address, era).await;
-        let unknown = client.request("tools/call", json!({"name": "memo_nothing", "arguments": {}})).await;
+        let unknown =
+            client.request("tools/call", json!({"name": "memo_nothing", "arguments": {}})).await;
         assert_eq!(unknown["error"]["code"], -32602, "{era:?} {unknown}");
         let bad = client.call("memo_get_memo", json!({"mem": "a"})).await;
         assert_eq!(bad["isError"], true, "{era:?} {bad}");

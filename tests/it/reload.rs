@@ -12,7 +12,9 @@ const ALLOWLIST: &str = "tools:\n  - one\n  - two\n";
 /// A document with one GET per operationId, whose descriptions hold `version`.
 fn document(ids: &[&str], version: &str) -> String {
     let path = |id: &&str| {
-        format!("  /{id}:\n    get:\n      operationId: {id}\n      description: '{version}'\n      responses: {{'200': {{description: ok}}}}\n")
+        format!(
+            "  /{id}:\n    get:\n      operationId: {id}\n      description: '{version}'\n      responses: {{'200': {{description: ok}}}}\n"
+        )
     };
     let paths: String = ids.iter().map(path).collect();
     format!("openapi: 3.0.3\ninfo: {{title: t, version: '1'}}\npaths:\n{paths}")
@@ -94,7 +96,10 @@ async fn a_bad_save_keeps_the_old_tools_says_where_and_heals() {
         status.refusals().first().map(|refusal| refusal.diagnostics[0].to_string())
     })
     .await;
-    assert!(refused.contains("api.yaml:3:5") && refused.contains("`twoo`") && refused.contains("`two`"), "{refused}");
+    assert!(
+        refused.contains("api.yaml:3:5") && refused.contains("`twoo`") && refused.contains("`two`"),
+        "{refused}"
+    );
     scene.expect_silence().await;
     assert_eq!(scene.clients[0].0.names().await, ["one", "two"]);
     scene.workspace.write("allowlists/api.yaml", "tools:\n  - one\n  - two\n  - three\n");
@@ -105,7 +110,12 @@ async fn a_bad_save_keeps_the_old_tools_says_where_and_heals() {
 #[tokio::test]
 async fn a_broken_document_keeps_the_old_tools_and_heals() {
     let mut scene = Scene::start().await;
-    for broken in ["", "paths: [", "openapi: 3.0.3\ninfo: {title: t, version: '1'}\npaths: {}\n", "<html></html>"] {
+    for broken in [
+        "",
+        "paths: [",
+        "openapi: 3.0.3\ninfo: {title: t, version: '1'}\npaths: {}\n",
+        "<html></html>",
+    ] {
         scene.workspace.write("openapi.yaml", broken);
         eventually("the refusal", || async {
             (!scene.server.gateway.status().refusals().is_empty()).then_some(())
@@ -113,7 +123,10 @@ async fn a_broken_document_keeps_the_old_tools_and_heals() {
         .await;
         assert_eq!(scene.clients[0].0.names().await, ["one", "two"], "{broken:?}");
         scene.workspace.write("openapi.yaml", &document(&["one", "two", "three"], "v1"));
-        eventually("the healing", || async { scene.server.gateway.status().refusals().is_empty().then_some(()) }).await;
+        eventually("the healing", || async {
+            scene.server.gateway.status().refusals().is_empty().then_some(())
+        })
+        .await;
     }
     scene.expect_silence().await;
     assert_eq!(scene.generation(), 1);

@@ -6,7 +6,8 @@ use crate::support::{Client, Era, Recorder, Server, Workspace};
 async fn check(tool: &str, arguments: Value, line: &str, body: Value) {
     let workspace = Workspace::memos();
     let recorder = Recorder::json("{}");
-    let servers: [Server; 2] = [workspace.serve(&recorder).await, workspace.serve_in_process(&recorder).await];
+    let servers: [Server; 2] =
+        [workspace.serve(&recorder).await, workspace.serve_in_process(&recorder).await];
     for server in &servers {
         let client = Client::connect(server.address, Era::Modern).await;
         let result = client.call(tool, arguments.clone()).await;
@@ -24,8 +25,15 @@ async fn check(tool: &str, arguments: Value, line: &str, body: Value) {
 
 #[tokio::test]
 async fn list_memos() {
-    check("memo_list_memos", json!({"pageSize": 10}), "GET /api/v1/memos?pageSize=10", Value::Null).await;
-    check("memo_list_memos", json!({"pageSize": "10", "pageToken": null}), "GET /api/v1/memos?pageSize=10", Value::Null).await;
+    check("memo_list_memos", json!({"pageSize": 10}), "GET /api/v1/memos?pageSize=10", Value::Null)
+        .await;
+    check(
+        "memo_list_memos",
+        json!({"pageSize": "10", "pageToken": null}),
+        "GET /api/v1/memos?pageSize=10",
+        Value::Null,
+    )
+    .await;
     check(
         "memo_list_memos",
         json!({"filter": "content.contains(\"a&b\")"}),
@@ -44,8 +52,15 @@ async fn create_memo() {
 #[tokio::test]
 async fn get_memo() {
     check("memo_get_memo", json!({"memo": "abc"}), "GET /api/v1/memos/abc", Value::Null).await;
-    check("memo_get_memo", json!({"memo": "memos/abc"}), "GET /api/v1/memos/abc", Value::Null).await;
-    check("memo_get_memo", json!({"memo": "a b/ü"}), "GET /api/v1/memos/a%20b%2F%C3%BC", Value::Null).await;
+    check("memo_get_memo", json!({"memo": "memos/abc"}), "GET /api/v1/memos/abc", Value::Null)
+        .await;
+    check(
+        "memo_get_memo",
+        json!({"memo": "a b/ü"}),
+        "GET /api/v1/memos/a%20b%2F%C3%BC",
+        Value::Null,
+    )
+    .await;
 }
 
 #[tokio::test]
@@ -61,12 +76,19 @@ async fn update_memo() {
 
 #[tokio::test]
 async fn delete_memo() {
-    check("memo_delete_memo", json!({"memo": "abc"}), "DELETE /api/v1/memos/abc", Value::Null).await;
+    check("memo_delete_memo", json!({"memo": "abc"}), "DELETE /api/v1/memos/abc", Value::Null)
+        .await;
 }
 
 #[tokio::test]
 async fn list_memo_comments() {
-    check("memo_list_memo_comments", json!({"memo": "abc"}), "GET /api/v1/memos/abc/comments", Value::Null).await;
+    check(
+        "memo_list_memo_comments",
+        json!({"memo": "abc"}),
+        "GET /api/v1/memos/abc/comments",
+        Value::Null,
+    )
+    .await;
 }
 
 #[tokio::test]
@@ -109,7 +131,11 @@ async fn path_values_that_would_leave_the_path_are_refused() {
 async fn the_documents_path_stands_before_every_operation_and_an_override_replaces_it() {
     let document = r#"{"openapi":"3.0.3","info":{"title":"t","version":"1"},"servers":[{"url":"https://elsewhere.test/v1"}],
         "paths":{"/items":{"get":{"operationId":"items","responses":{"200":{"description":"","content":{"application/json":{"schema":{"type":"object"}}}}}}}}}"#;
-    for (extra, line) in [("", "GET /v1/items"), ("base_path: /v2\n", "GET /v2/items"), ("base_path: /\n", "GET /items")] {
+    for (extra, line) in [
+        ("", "GET /v1/items"),
+        ("base_path: /v2\n", "GET /v2/items"),
+        ("base_path: /\n", "GET /items"),
+    ] {
         let workspace = Workspace::new(document, &format!("{extra}tools: [items]\n"));
         let recorder = Recorder::json("{}");
         let server = workspace.serve(&recorder).await;

@@ -6,8 +6,14 @@ use crate::support::{Client, Era, Recorder, Workspace};
 
 /// One GET and one POST whose 200 is described by `schema` (none when empty).
 fn document(schema: &str) -> String {
-    let content = if schema.is_empty() { String::new() } else { format!(r#","content":{{"application/json":{{"schema":{schema}}}}}"#) };
-    let operation = |id: &str| format!(r#"{{"operationId":"{id}","responses":{{"200":{{"description":"ok"{content}}}}}}}"#);
+    let content = if schema.is_empty() {
+        String::new()
+    } else {
+        format!(r#","content":{{"application/json":{{"schema":{schema}}}}}"#)
+    };
+    let operation = |id: &str| {
+        format!(r#"{{"operationId":"{id}","responses":{{"200":{{"description":"ok"{content}}}}}}}"#)
+    };
     format!(
         r#"{{"openapi":"3.0.3","info":{{"title":"t","version":"1"}},"paths":{{"/x":{{"get":{},"post":{}}}}}}}"#,
         operation("read"),
@@ -27,7 +33,8 @@ async fn check(schema: &str, status: u16, body: &'static str, expected: Value) {
         let result = client.call("read", json!({})).await;
         assert_eq!(result["structuredContent"], expected, "{era:?} {result}");
         assert_ne!(result["isError"], true);
-        let text: Value = serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap();
+        let text: Value =
+            serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap();
         assert_eq!(text, expected);
         let output = client.list().await[0]["outputSchema"].clone();
         assert!(jsonschema::is_valid(&output, &expected), "{output} refuses {expected}");
@@ -50,7 +57,13 @@ async fn an_array_is_wrapped() {
 #[tokio::test]
 async fn a_scalar_is_wrapped() {
     check(r#"{"type":"string"}"#, 200, r#""x""#, json!({"result": "x"})).await;
-    check(r#"{"type":"integer"}"#, 200, "9223372036854775807", json!({"result": 9_223_372_036_854_775_807_i64})).await;
+    check(
+        r#"{"type":"integer"}"#,
+        200,
+        "9223372036854775807",
+        json!({"result": 9_223_372_036_854_775_807_i64}),
+    )
+    .await;
 }
 
 #[tokio::test]
@@ -69,8 +82,11 @@ async fn a_reply_of_another_kind_than_documented_is_passed_on() {
 
 #[tokio::test]
 async fn digits_stay_as_the_upstream_sent_them() {
-    let body = r#"{"id": 18446744073709551615, "huge": 123456789012345678901234567890, "price": 1.10}"#;
-    let server = Workspace::new(&document(OBJECT), TOOLS).serve(&Recorder::status(200, "application/json", body)).await;
+    let body =
+        r#"{"id": 18446744073709551615, "huge": 123456789012345678901234567890, "price": 1.10}"#;
+    let server = Workspace::new(&document(OBJECT), TOOLS)
+        .serve(&Recorder::status(200, "application/json", body))
+        .await;
     let result = Client::connect(server.address, Era::Modern).await.call("read", json!({})).await;
     let text = result["content"][0]["text"].as_str().unwrap();
     for digits in ["18446744073709551615", "123456789012345678901234567890", "1.10"] {
@@ -131,7 +147,8 @@ async fn a_timeout_of_a_write_says_that_it_may_have_been_carried_out() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let origin = format!("http://{}", listener.local_addr().unwrap());
     let workspace = Workspace::new(&document(OBJECT), &format!("timeout: 200ms\n{TOOLS}"));
-    let server = crate::support::Server::start(workspace.builder().upstream(origin).start().unwrap()).await;
+    let server =
+        crate::support::Server::start(workspace.builder().upstream(origin).start().unwrap()).await;
     let client = Client::connect(server.address, Era::Modern).await;
     for (tool, words) in [("read", "timed out"), ("write", "may have been carried out")] {
         let call = tokio::time::timeout(Duration::from_secs(20), client.call(tool, json!({})));
@@ -144,7 +161,8 @@ async fn a_timeout_of_a_write_says_that_it_may_have_been_carried_out() {
 
 #[tokio::test]
 async fn an_oversized_reply_is_an_error_for_a_read_and_none_for_a_write() {
-    let body: &'static str = Box::leak(format!(r#"{{"a": "{}"}}"#, "x".repeat(5_000)).into_boxed_str());
+    let body: &'static str =
+        Box::leak(format!(r#"{{"a": "{}"}}"#, "x".repeat(5_000)).into_boxed_str());
     let workspace = Workspace::new(&document(OBJECT), &format!("max_response: 4KiB\n{TOOLS}"));
     let server = workspace.serve(&Recorder::status(201, "application/json", body)).await;
     let client = Client::connect(server.address, Era::Modern).await;
@@ -153,7 +171,10 @@ async fn an_oversized_reply_is_an_error_for_a_read_and_none_for_a_write() {
     let write = client.call("write", json!({})).await;
     assert_ne!(write["isError"], true, "{write}");
     let text = write["content"][0]["text"].as_str().unwrap();
-    assert!(text.contains("201") && text.contains("carried out") && text.contains("Do not repeat"), "{text}");
+    assert!(
+        text.contains("201") && text.contains("carried out") && text.contains("Do not repeat"),
+        "{text}"
+    );
 }
 
 #[tokio::test]

@@ -34,7 +34,9 @@ async fn every_listed_operation_is_a_tool_and_nothing_else_is() {
     let tools = memo_tools().await;
     let mut found: Vec<_> = tools
         .iter()
-        .map(|tool| (tool["name"].as_str().unwrap(), tool["_meta"]["operationId"].as_str().unwrap()))
+        .map(|tool| {
+            (tool["name"].as_str().unwrap(), tool["_meta"]["operationId"].as_str().unwrap())
+        })
         .collect();
     let mut expected = LISTED.to_vec();
     found.sort_unstable();
@@ -70,7 +72,16 @@ async fn excluded_families_are_never_selected_even_by_a_pattern() {
     for tool in tools {
         let path = tool["_meta"]["path"].as_str().unwrap();
         let id = tool["_meta"]["operationId"].as_str().unwrap();
-        let excluded = ["auth", "users", "identity-providers", "instance", "shares", "ai:", "webhooks", "batchDelete"];
+        let excluded = [
+            "auth",
+            "users",
+            "identity-providers",
+            "instance",
+            "shares",
+            "ai:",
+            "webhooks",
+            "batchDelete",
+        ];
         assert!(!excluded.iter().any(|word| path.contains(word)), "{id} {path}");
     }
 }
@@ -97,10 +108,16 @@ async fn the_list_is_the_same_in_two_gateways() {
 fn a_missing_operation_refuses_to_start_in_serve_and_drops_out_in_dev() {
     let workspace = Workspace::memos();
     let listed = workspace.read("allowlists/api.yaml");
-    workspace.write("allowlists/api.yaml", &listed.replace("MemoService_GetMemo\n", "MemoService_GetMemory\n"));
+    workspace.write(
+        "allowlists/api.yaml",
+        &listed.replace("MemoService_GetMemo\n", "MemoService_GetMemory\n"),
+    );
     let builder = || workspace.builder().service(Recorder::json("{}").router());
     let error = builder().start().unwrap_err().to_string();
-    assert!(error.contains("MemoService_GetMemory") && error.contains("MemoService_GetMemo`"), "{error}");
+    assert!(
+        error.contains("MemoService_GetMemory") && error.contains("MemoService_GetMemo`"),
+        "{error}"
+    );
     assert!(error.contains("api.yaml:"), "{error}");
     let gateway: Gateway = builder().policy(Policy::Forgiving).start().unwrap();
     assert_eq!(gateway.snapshot().unwrap().tools().count(), LISTED.len() - 1);

@@ -27,7 +27,8 @@ pub enum Era {
 
 impl Era {
     /// Every one the server offers.
-    pub const ALL: [Self; 3] = [Self::Legacy("2025-06-18"), Self::Legacy("2025-11-25"), Self::Modern];
+    pub const ALL: [Self; 3] =
+        [Self::Legacy("2025-06-18"), Self::Legacy("2025-11-25"), Self::Modern];
 }
 
 const MODERN: &str = "2026-07-28";
@@ -51,7 +52,8 @@ impl Client {
 
     /// The same with headers on every request.
     pub async fn connect_with(address: SocketAddr, era: Era, headers: &[(&str, &str)]) -> Self {
-        let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let headers =
+            headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let http = legacy::Client::builder(TokioExecutor::new()).build_http();
         let url = format!("http://{address}/mcp");
         let mut client = Self { http, url, era, headers, session: None, ids: Arc::default() };
@@ -82,7 +84,8 @@ impl Client {
     /// A plain GET as a browser sends it.
     pub async fn get(address: SocketAddr, path: &str) -> http::Response<Incoming> {
         let http: Http = legacy::Client::builder(TokioExecutor::new()).build_http();
-        let request = http::Request::get(format!("http://{address}{path}")).body(Full::default()).unwrap();
+        let request =
+            http::Request::get(format!("http://{address}{path}")).body(Full::default()).unwrap();
         http.request(request).await.unwrap()
     }
 
@@ -148,7 +151,9 @@ impl Client {
             request = request.header("content-type", "application/json");
             if self.era == Era::Modern {
                 request = request.header("mcp-method", method);
-                request = name.into_iter().fold(request, |request, name| request.header("mcp-name", name));
+                request = name
+                    .into_iter()
+                    .fold(request, |request, name| request.header("mcp-name", name));
             }
             body = message.to_string().into();
         }
@@ -168,7 +173,8 @@ impl Client {
 
     /// The result of one call.
     pub async fn call(&self, tool: &str, arguments: Value) -> Value {
-        let message = self.request("tools/call", json!({"name": tool, "arguments": arguments})).await;
+        let message =
+            self.request("tools/call", json!({"name": tool, "arguments": arguments})).await;
         assert!(message["result"].is_object(), "{message}");
         message["result"].clone()
     }

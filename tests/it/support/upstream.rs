@@ -108,6 +108,7 @@ pub fn json(text: impl Into<String>) -> Response<Body> {
 /// Any reply; an empty media type sets none.
 pub fn reply(status: u16, media_type: &str, body: impl Into<String>) -> Response<Body> {
     let builder = Response::builder().status(StatusCode::from_u16(status).unwrap());
-    let builder = if media_type.is_empty() { builder } else { builder.header("content-type", media_type) };
+    let builder =
+        if media_type.is_empty() { builder } else { builder.header("content-type", media_type) };
     builder.body(Body::from(body.into())).unwrap()
 }

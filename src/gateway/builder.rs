@@ -1,0 +1,239 @@
+//! What a gateway is made of, and its start.
+
+use std::{error::Error, path::Path, sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use http::{Request, Response, Uri};
+use http_body::Body;
+use http_body_util::Full;
+use tokio_util::sync::CancellationToken;
+
+use super::{Gateway, StartError, summary};
+use crate::{
+    allowlist,
+    config::{Config, Inputs, Limits, Override, Policy, Serving},
+    diagnostic::Diagnostic,
+    mcp::{Bind, Edge, Origins, Settings},
+    registry::plan::Upstream,
+    snapshot::{
+        self, Snapshot,
+        live::Live,
+        reload::{self, Facts, First, Options, Pipeline, Reloader},
+    },
+    source::{References, remote::Remote},
+    upstream::{Caller, Service},
+};
+
+/// What to read and where calls go. Setters may be called in any order.
+#[derive(Debug)]
+pub struct Builder {
+    inputs: Inputs,
+    bind: Bind,
+    public_urls: Vec<String>,
+    service: Option<Service>,
+    options: Options,
+}
+
+impl Default for Builder {
+    fn default() -> Self {
+        Self {
+            inputs: Inputs::new(Policy::Strict),
+            bind: Bind::Embedded,
+            public_urls: Vec::new(),
+            service: None,
+            options: Options::default(),
+        }
+    }
+}
+
+impl From<Config> for Builder {
+    fn from(config: Config) -> Self {
+        let (bind, public_urls) = match config.serving {
+            Serving::Stdio => (Bind::Embedded, Vec::new()),
+            Serving::Http(http) => {
+                let urls = http.public_urls.iter().map(ToString::to_string).collect();
+                (Bind::from(http.listen.ip()), urls)
+            }
+        };
+        let options = Options { watch: config.watch, ..Options::default() };
+        Self { inputs: config.inputs, bind, public_urls, service: None, options }
+    }
+}
+
+impl Builder {
+    /// The document of every toolset: a file or an `http` or `https` URL.
+    #[must_use]
+    pub fn document(mut self, document: impl AsRef<Path>) -> Self {
+        let value = document.as_ref().to_string_lossy().into_owned();
+        self.inputs.documents.push(Override { toolset: None, value });
+        self
+    }
+
+    /// The allowlist folder or file.
+    #[must_use]
+    pub fn allowlists(mut self, allowlists: impl AsRef<Path>) -> Self {
+        self.inputs.allowlists = Some(allowlists.as_ref().to_owned());
+        self
+    }
+
+    /// Allows what a selector picks, without a file: `GET *`, `tag:MemoService`, an operationId.
+    #[must_use]
+    pub fn allow(mut self, selector: impl Into<String>) -> Self {
+        self.inputs.allow.push(selector.into());
+        self
+    }
+
+    /// Where the calls of every toolset go, over HTTP: an origin, optionally with a path.
+    #[must_use]
+    pub fn upstream(mut self, upstream: impl Into<String>) -> Self {
+        self.inputs.upstreams.push(Override { toolset: None, value: upstream.into() });
+        self
+    }
+
+    /// Calls go to a service in this process, for example the axum router that the gateway's is merged
+    /// into. It gets the forwarded headers only and no peer address, and carries its own authentication.
+    #[must_use]
+    pub fn service<S, B>(mut self, service: S) -> Self
+    where
+        S: tower::Service<Request<Full<Bytes>>, Response = Response<B>>,
+        S: Clone + Send + Sync + 'static,
+        S::Error: Into<Box<dyn Error + Send + Sync>>,
+        S::Future: Send + 'static,
+        B: Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<Box<dyn Error + Send + Sync>>,
+    {
+        self.service = Some(Service::new(service));
+        self.inputs.in_process = true;
+        self
+    }
+
+    /// A URL that clients reach `/mcp` by; its origin and host are trusted beside this machine's own.
+    #[must_use]
+    pub fn public_url(mut self, url: impl Into<String>) -> Self {
+        self.public_urls.push(url.into());
+        self
+    }
+
+    /// What happens to a listed operation that left the document; strict unless told.
+    #[must_use]
+    pub fn policy(mut self, policy: Policy) -> Self {
+        self.inputs.policy = policy;
+        self
+    }
+
+    /// Start with, and stay with, whatever is good, even nothing yet.
+    #[must_use]
+    pub fn keep_going(mut self, keep_going: bool) -> Self {
+        self.inputs.keep_going = keep_going;
+        self
+    }
+
+    /// What to stop at.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.inputs.limits = limits;
+        self
+    }
+
+    /// The moment without events before changed files are read; 100 ms unless told.
+    #[must_use]
+    #[doc(hidden)]
+    pub fn quiet(mut self, quiet: Duration) -> Self {
+        self.options.quiet = quiet;
+        self
+    }
+
+    /// Reads everything, builds the first snapshot and starts the reload thread.
+    ///
+    /// # Errors
+    /// Every fault at once; with [`Builder::keep_going`] only those of the builder itself.
+    pub fn start(self) -> Result<Gateway, StartError> {
+        let public_urls = self.public_urls.iter().map(String::as_str);
+        let origins = Origins::new(self.bind, public_urls).map_err(Diagnostic::error)?;
+        let pipeline = pipeline(self.inputs)?;
+        let inputs = Arc::clone(&pipeline.inputs);
+        let mut first = first(&pipeline);
+        if !first.refusals.is_empty() && !inputs.keep_going {
+            return Err(refused(&first));
+        }
+        let snapshot = first.snapshot.take().map(Arc::new);
+        snapshot.iter().for_each(|snapshot| tell(snapshot));
+        let limits = inputs.limits.clone();
+        let live = Arc::new(Live::remembering(snapshot, limits.removed_names));
+        let stopping = CancellationToken::new();
+        let caller = Caller::new(&limits, self.service);
+        let settings = Settings { limits: limits.clone(), origins, stopping: stopping.clone() };
+        let edge = Edge::new(Arc::clone(&live), caller, settings);
+        let reloader =
+            Reloader::start(pipeline, first, Arc::clone(&live), self.options).map_err(|error| {
+                Diagnostic::error(format!("cannot start the reload thread: {error}"))
+            })?;
+        Ok(Gateway { live, edge, limits, stopping, reloader })
+    }
+}
+
+/// Everything between the flags and a snapshot, as production runs it.
+pub(super) fn pipeline(inputs: Inputs) -> Result<Pipeline, StartError> {
+    let remote = Remote::default();
+    Ok(Pipeline {
+        inputs: Arc::new(inputs),
+        remote,
+        refer,
+        build: Box::new(snapshot::build),
+        facts: Facts::of,
+    })
+}
+
+fn refer(text: &str) -> References {
+    let allowlist::References { document, variables, files } = allowlist::references(text);
+    References { document, variables, files }
+}
+
+pub(super) fn first(pipeline: &Pipeline) -> First {
+    reload::first(pipeline)
+}
+
+pub(super) fn refused(first: &First) -> StartError {
+    let diagnostics = first.refusals.iter().flat_map(|refusal| refusal.diagnostics.clone());
+    StartError { diagnostics: diagnostics.collect() }
+}
+
+/// The start lines: what is served and where calls go, what was forgiven, what is unsafe.
+fn tell(snapshot: &Snapshot) {
+    summary(snapshot).iter().for_each(|line| tracing::info!("{line}"));
+    for served in snapshot.toolsets() {
+        served.toolset.warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
+        if let Upstream::Origin(origin) = &served.toolset.target.upstream
+            && is_cleartext(origin)
+        {
+            let name = &served.toolset.name;
+            tracing::warn!("{name}: calls and credentials go to {origin} unencrypted; use https");
+        }
+    }
+}
+
+/// Whether what is sent there can be read on the way: no TLS, and not on this machine.
+fn is_cleartext(origin: &Uri) -> bool {
+    let host = origin.host().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
+    let address: Option<std::net::IpAddr> = host.parse().ok();
+    let local = address.map_or(host == "localhost", |address| address.is_loopback());
+    origin.scheme_str() == Some("http") && !local
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_cleartext_that_leaves_the_machine_is_warned_of() {
+        let check = |origin: &str, expected: bool| {
+            assert_eq!(is_cleartext(&origin.parse().unwrap()), expected, "{origin}");
+        };
+        check("http://127.0.0.1:8000", false);
+        check("http://[::1]:8000", false);
+        check("http://localhost:8000", false);
+        check("https://api.example.com", false);
+        check("http://api.example.com", true);
+        check("http://10.0.0.1", true);
+    }
+}
