@@ -13,7 +13,8 @@ use rmcp::model::ErrorCode;
 use super::refusal::Refusal;
 
 /// What rmcp is told every client accepts.
-pub(super) const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
+pub(super) const BOTH: HeaderValue =
+    HeaderValue::from_static("application/json, text/event-stream");
 
 /// The part of `Accept` that matters here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,8 +39,10 @@ impl Accepts {
             return Self { json: true, events: true };
         }
         ranges.fold(Self { json: false, events: false }, |accepts, range| Self {
-            json: accepts.json || matches!(range.as_str(), "*/*" | "application/*" | "application/json"),
-            events: accepts.events || matches!(range.as_str(), "*/*" | "text/*" | "text/event-stream"),
+            json: accepts.json
+                || matches!(range.as_str(), "*/*" | "application/*" | "application/json"),
+            events: accepts.events
+                || matches!(range.as_str(), "*/*" | "text/*" | "text/event-stream"),
         })
     }
 
@@ -59,9 +62,9 @@ pub(super) fn not_acceptable(media_type: &str) -> Refusal {
 fn range(entry: &str) -> Option<String> {
     let mut parts = entry.split(';').map(str::trim);
     let range = parts.next()?.to_ascii_lowercase();
-    let refused = parts
-        .filter_map(|parameter| parameter.split_once('='))
-        .any(|(name, weight)| name.trim().eq_ignore_ascii_case("q") && weight.trim().parse() == Ok(0.0_f64));
+    let refused = parts.filter_map(|parameter| parameter.split_once('=')).any(|(name, weight)| {
+        name.trim().eq_ignore_ascii_case("q") && weight.trim().parse() == Ok(0.0_f64)
+    });
     (!refused).then_some(range)
 }
 
@@ -88,8 +91,8 @@ fn no_answer() -> Refusal {
 /// Each message is one `data` line, since rmcp writes JSON without line breaks.
 fn last_message(stream: &Bytes) -> Option<Bytes> {
     let lines = stream.split(|&byte| byte == b'\n');
-    let data = lines.filter_map(|line| line.strip_prefix(b"data:")).map(<[u8]>::trim_ascii);
-    let last = data.filter(|data| is_answer(data)).last()?;
+    let mut data = lines.filter_map(|line| line.strip_prefix(b"data:")).map(<[u8]>::trim_ascii);
+    let last = data.rfind(|data| is_answer(data))?;
     Some(stream.slice_ref(last))
 }
 
@@ -117,7 +120,11 @@ mod tests {
 
     fn check(accept: Option<&str>, json: bool, events: bool) {
         let headers = accept.map(|value| (header::ACCEPT, value.parse().unwrap()));
-        assert_eq!(Accepts::of(&headers.into_iter().collect()), Accepts { json, events }, "{accept:?}");
+        assert_eq!(
+            Accepts::of(&headers.into_iter().collect()),
+            Accepts { json, events },
+            "{accept:?}"
+        );
     }
 
     #[test]

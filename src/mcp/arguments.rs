@@ -53,7 +53,8 @@ fn lost_digits(text: &[u8]) -> Vec<ArgumentFault> {
         #[serde(borrow)]
         arguments: Option<&'a RawValue>,
     }
-    let Ok(Message { params: Params { arguments: Some(arguments) } }) = serde_json::from_slice(text)
+    let Ok(Message { params: Params { arguments: Some(arguments) } }) =
+        serde_json::from_slice(text)
     else {
         return Vec::new();
     };
@@ -63,7 +64,9 @@ fn lost_digits(text: &[u8]) -> Vec<ArgumentFault> {
 
 fn fault(number: &str) -> ArgumentFault {
     let shown: String = number.chars().take(60).collect();
-    let words = format!("the number `{shown}` has more digits than 64 bits hold; send it as a string if the tool takes one");
+    let words = format!(
+        "the number `{shown}` has more digits than 64 bits hold; send it as a string if the tool takes one"
+    );
     ArgumentFault { path: String::new(), words }
 }
 
@@ -76,7 +79,8 @@ mod tests {
         let text = format!(r#"{{"id":123,"params":{{"name":"t","arguments":{arguments}}}}}"#);
         let message = strict::read(text.as_bytes(), 64).unwrap();
         let faults = faults(text.as_bytes(), &message, 5);
-        let found: Vec<_> = faults.iter().map(|fault| (fault.path.as_str(), fault.words.as_str())).collect();
+        let found: Vec<_> =
+            faults.iter().map(|fault| (fault.path.as_str(), fault.words.as_str())).collect();
         assert_eq!(found.len(), expected.len(), "{found:?}");
         for ((path, words), (expected_path, part)) in found.iter().zip(expected) {
             assert_eq!(path, expected_path);

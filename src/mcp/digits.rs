@@ -61,7 +61,8 @@ fn is_exact(number: &str) -> bool {
         return true;
     }
     let Ok(double) = number.parse::<f64>() else { return true };
-    double.is_finite() && decimal(number) == decimal(&format!("{double:e}"))
+    // What counts is how the double will be written again, which is serde_json's choice.
+    double.is_finite() && decimal(number) == decimal(&Value::from(double).to_string())
 }
 
 /// Sign, digits without outer zeros, and the exponent of the last digit.
@@ -86,6 +87,7 @@ mod tests {
 
     use super::*;
 
+    #[expect(clippy::needless_pass_by_value, reason = "expectations read best as values")]
     fn check(json: &str, expected: Value) {
         assert_eq!(value(json).unwrap(), expected, "{json}");
     }
@@ -95,14 +97,20 @@ mod tests {
         check("9223372036854775807", json!(9_223_372_036_854_775_807_i64));
         check("18446744073709551615", json!(18_446_744_073_709_551_615_u64));
         check("-9223372036854775808", json!(i64::MIN));
-        check("[0.1, 12.50, 1e3, -2.5E-3, 0, -0, 0.0, 1E+2]", json!([0.1, 12.5, 1e3, -2.5e-3, 0, -0.0, 0.0, 100.0]));
+        check(
+            "[0.1, 12.50, 1e3, -2.5E-3, 0, -0, 0.0, 1E+2]",
+            json!([0.1, 12.5, 1e3, -2.5e-3, 0, -0.0, 0.0, 100.0]),
+        );
         check("[1e22,5e-324,1.7976931348623157e308]", json!([1e22, 5e-324, f64::MAX]));
     }
 
     #[test]
     fn what_they_do_not_hold_becomes_its_digits() {
         check("18446744073709551616", json!("18446744073709551616"));
-        check(r#"{"n": 123456789012345678901234567890}"#, json!({"n": "123456789012345678901234567890"}));
+        check(
+            r#"{"n": 123456789012345678901234567890}"#,
+            json!({"n": "123456789012345678901234567890"}),
+        );
         check("[0.12345678901234567890,1]", json!(["0.12345678901234567890", 1]));
         check("[-9223372036854775809,1e400]", json!(["-9223372036854775809", "1e400"]));
     }
@@ -119,8 +127,6 @@ mod tests {
         #[test]
         fn a_number_printed_from_a_double_is_exact(double: f64) {
             prop_assume!(double.is_finite());
-            let text = format!("[{double:e}]");
-            prop_assert!(inexact(&text).is_empty());
             prop_assert!(inexact(&json!([double]).to_string()).is_empty());
         }
 

@@ -75,9 +75,9 @@ pub(super) fn check_modern(message: &Message, headers: &HeaderMap) -> Result<(),
 /// Whether the version header of a legacy request is one that a session can have.
 pub(super) fn check_legacy(headers: &HeaderMap) -> Result<(), Refusal> {
     match header(headers) {
-        Some(version) if is_modern(version) || !is_supported(version) => {
-            Err(Refusal::invalid(format!("unsupported MCP-Protocol-Version `{version}`; supported are {}", names())))
-        }
+        Some(version) if is_modern(version) || !is_supported(version) => Err(Refusal::invalid(
+            format!("unsupported MCP-Protocol-Version `{version}`; supported are {}", names()),
+        )),
         _ => Ok(()),
     }
 }
@@ -142,15 +142,21 @@ mod tests {
             format!(r#","_meta":{{"io.modelcontextprotocol/protocolVersion":{version},{META}}}"#)
         });
         let rest = match method {
-            "initialize" => r#""protocolVersion":"2026-07-28","capabilities":{},"clientInfo":{"name":"t","version":"1"}"#,
+            "initialize" => {
+                r#""protocolVersion":"2026-07-28","capabilities":{},"clientInfo":{"name":"t","version":"1"}"#
+            }
             _ => r#""a":1"#,
         };
-        let text = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{{rest}{meta}}}}}"#);
+        let text =
+            format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{{rest}{meta}}}}}"#);
         Message::read(text.as_bytes(), &Limits::default()).unwrap()
     }
 
     fn headers(version: Option<&str>) -> HeaderMap {
-        version.map(|version| (VERSION_HEADER.parse().unwrap(), version.parse().unwrap())).into_iter().collect()
+        version
+            .map(|version| (VERSION_HEADER.parse().unwrap(), version.parse().unwrap()))
+            .into_iter()
+            .collect()
     }
 
     /// Code 0 means accepted.

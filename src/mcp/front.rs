@@ -1,8 +1,8 @@
 //! The front layer: what happens to a request at `/mcp` before rmcp sees it, in order.
 //!
-//! 1. `Host` and `Origin`; 2. the method; 3. for a POST its media types, then the body, bounded in size
-//! and time; 4. the message, strictly; 5. the era, and the era's rules for versions; 6. the session or
-//! the snapshot. rmcp gets a request that it can only serve, and its reply leaves through here: always
+//! First `Host` and `Origin`; then the method; for a POST its media types, then the body, bounded in
+//! size and time; then the message, strictly; then the era, and the era's rules for versions; last the
+//! session or the snapshot. rmcp gets a request that it can only serve, and its reply leaves through here: always
 //! JSON when something is wrong, folded for a client that takes JSON only, with the headers a browser
 //! needs where an `Origin` was allowed.
 
@@ -33,7 +33,8 @@ use super::{
 };
 
 const METHODS: HeaderValue = HeaderValue::from_static("GET, POST, DELETE, OPTIONS");
-const HINT: &str = "This is an MCP endpoint: give its URL to an MCP client, such as an agent or an editor.\n";
+const HINT: &str =
+    "This is an MCP endpoint: give its URL to an MCP client, such as an agent or an editor.\n";
 
 /// The state behind `/mcp`.
 pub(super) struct Front {
@@ -86,7 +87,7 @@ impl Front {
 
     async fn initialize(&self, mut post: Post) -> Result<Response, Refusal> {
         era::check_initialize(&post.message, &post.parts.headers)?;
-        let opening = self.edge.sessions.opening(&post.parts.headers)?;
+        let opening = self.edge.sessions.opening(&post.parts.headers).await?;
         // The body alone decides: what it offers is negotiated, and it always opens a new session.
         post.parts.headers.remove(era::VERSION_HEADER);
         post.parts.headers.remove(SESSION_HEADER);
@@ -147,7 +148,8 @@ impl Front {
         }
         headers.insert(header::ACCEPT, accept::BOTH);
         headers.remove("last-event-id");
-        let place = session.stream().zip(self.stream().ok()).ok_or_else(|| self.too_many_streams())?;
+        let place =
+            session.stream().zip(self.stream().ok()).ok_or_else(|| self.too_many_streams())?;
         let reply = self.rmcp.handle(request).await;
         leave(reply.map(Body::new), (place, session.enter())).await
     }
@@ -226,7 +228,12 @@ pub(super) async fn handle(State(front): State<Arc<Front>>, request: Request) ->
 }
 
 /// What a browser needs to hand the reply to a page whose origin was allowed.
-fn share(headers: &mut HeaderMap, origin: HeaderValue, asked: Option<HeaderValue>, preflight: bool) {
+fn share(
+    headers: &mut HeaderMap,
+    origin: HeaderValue,
+    asked: Option<HeaderValue>,
+    preflight: bool,
+) {
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
     headers.append(header::VARY, HeaderValue::from_static("Origin"));
     let expose = HeaderValue::from_static("Mcp-Session-Id, WWW-Authenticate");
@@ -256,7 +263,10 @@ fn check_content_type(headers: &HeaderMap) -> Result<(), Refusal> {
 }
 
 fn method_not_allowed(hint: &'static str) -> Response {
-    let headers = [(header::ALLOW, METHODS), (header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"))];
+    let headers = [
+        (header::ALLOW, METHODS),
+        (header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8")),
+    ];
     (StatusCode::METHOD_NOT_ALLOWED, headers, hint).into_response()
 }
 
@@ -264,7 +274,8 @@ fn method_not_allowed(hint: &'static str) -> Response {
 async fn leave(reply: Response, held: impl Send + Sync + 'static) -> Result<Response, Refusal> {
     if is_plain_fault(&reply) {
         let status = reply.status();
-        let words = reply.into_body().collect().await.map(|body| body.to_bytes()).unwrap_or_default();
+        let words =
+            reply.into_body().collect().await.map(|body| body.to_bytes()).unwrap_or_default();
         return Err(as_refusal(status, &String::from_utf8_lossy(&words)));
     }
     let is_stream = accept::is_stream(&reply);
@@ -296,4 +307,3 @@ fn as_refusal(status: StatusCode, words: &str) -> Refusal {
         status => Refusal::new(status, ErrorCode::INVALID_REQUEST, words),
     }
 }
-

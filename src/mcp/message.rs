@@ -80,12 +80,15 @@ impl Message {
         if matches!(kind, Kind::Request(_)) {
             well_formed(&method, params)?;
         }
-        let call = method == "tools/call";
+        let faults = match method.as_str() {
+            "tools/call" => arguments::faults(text, strict, limits.argument_string),
+            _ => Vec::new(),
+        };
         Ok(Self {
             version: meta.and_then(|meta| meta.get(VERSION_KEY)).map(version_text),
             missing_meta: missing_meta(meta),
             offer: text_of(params, "protocolVersion").filter(|_| method == "initialize"),
-            faults: call.then(|| arguments::faults(text, strict, limits.argument_string)).unwrap_or_default(),
+            faults,
             kind,
             method,
         })
@@ -129,7 +132,8 @@ fn kind(object: &Map<String, Value>) -> Result<Kind, Refusal> {
     if object.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
         return refuse("`jsonrpc` is not `2.0`");
     }
-    let outcomes = usize::from(object.contains_key("result")) + usize::from(object.contains_key("error"));
+    let outcomes =
+        usize::from(object.contains_key("result")) + usize::from(object.contains_key("error"));
     match (object.get("method"), id.clone(), outcomes) {
         (Some(Value::String(_)), Some(id), 0) => Ok(Kind::Request(id)),
         (Some(Value::String(_)), None, 0) => Ok(Kind::Notification),
@@ -163,7 +167,8 @@ fn version_text(version: &Value) -> String {
 }
 
 fn missing_meta(meta: Option<&Map<String, Value>>) -> Vec<&'static str> {
-    let has = |key, sound: fn(&Value) -> bool| meta.and_then(|meta| meta.get(key)).is_some_and(sound);
+    let has =
+        |key, sound: fn(&Value) -> bool| meta.and_then(|meta| meta.get(key)).is_some_and(sound);
     let mut missing = Vec::new();
     if !has(VERSION_KEY, Value::is_string) {
         missing.push(VERSION_KEY);
@@ -240,22 +245,48 @@ mod tests {
     #[test]
     fn a_key_twice_or_too_much_depth_is_refused() {
         check(&request("tools/call", r#"{"name":"a","name":"b"}"#), -32600, 400, "`name` twice");
-        check(&request("tools/call", r#"{"name":"a","arguments":{"x":1,"x":2}}"#), -32600, 400, "`x` twice");
+        check(
+            &request("tools/call", r#"{"name":"a","arguments":{"x":1,"x":2}}"#),
+            -32600,
+            400,
+            "`x` twice",
+        );
         check(&request("tools/call", r#"{"name":"a","arguments":{"x":[[[1]]]}}"#), 0, 0, "");
-        check(&request("tools/call", r#"{"name":"a","arguments":{"x":[[[[1]]]]}}"#), -32600, 400, "deeper");
+        check(
+            &request("tools/call", r#"{"name":"a","arguments":{"x":[[[[1]]]]}}"#),
+            -32600,
+            400,
+            "deeper",
+        );
     }
 
     #[test]
     fn malformed_params_of_a_served_method_are_refused() {
-        for params in ["null", "{}", r#"{"name":7}"#, r#"{"name":"a","arguments":[]}"#, r#"{"name":"a","arguments":"{}"}"#] {
+        for params in [
+            "null",
+            "{}",
+            r#"{"name":7}"#,
+            r#"{"name":"a","arguments":[]}"#,
+            r#"{"name":"a","arguments":"{}"}"#,
+        ] {
             check(&request("tools/call", params), -32602, 200, "`tools/call`");
         }
         check(&request("tools/call", "[1]"), -32602, 200, "`params`");
         check(&request("tools/call", r#"{"name":"a","_meta":7}"#), -32602, 200, "`params._meta`");
         check(&request("tools/list", r#"{"cursor":7}"#), -32602, 200, "`tools/list`");
         check(&request("subscriptions/listen", "{}"), -32602, 200, "`subscriptions/listen`");
-        check(&request("subscriptions/listen", r#"{"notifications":{"toolsListChanged":"yes"}}"#), -32602, 200, "listen");
-        check(&request("initialize", r#"{"protocolVersion":"2025-11-25"}"#), -32602, 200, "`initialize`");
+        check(
+            &request("subscriptions/listen", r#"{"notifications":{"toolsListChanged":"yes"}}"#),
+            -32602,
+            200,
+            "listen",
+        );
+        check(
+            &request("initialize", r#"{"protocolVersion":"2025-11-25"}"#),
+            -32602,
+            200,
+            "`initialize`",
+        );
     }
 
     #[test]
@@ -276,7 +307,8 @@ mod tests {
 
     #[test]
     fn an_error_names_the_request_it_answers() {
-        let refusal = Message::read(request("tools/call", "{}").as_bytes(), &Limits::default()).unwrap_err();
+        let refusal =
+            Message::read(request("tools/call", "{}").as_bytes(), &Limits::default()).unwrap_err();
         assert!(String::from_utf8(refusal.json()).unwrap().contains(r#""id":1"#));
     }
 }

@@ -9,7 +9,7 @@
 
 use std::{fmt, net::IpAddr, str::FromStr};
 
-use http::{HeaderMap, StatusCode, Uri, header, uri::Authority};
+use http::{HeaderMap, HeaderName, StatusCode, Uri, header, uri::Authority};
 use rmcp::model::ErrorCode;
 
 use super::refusal::Refusal;
@@ -59,7 +59,7 @@ impl Origins {
     pub(super) fn judge(&self, headers: &HeaderMap, uri: &Uri) -> Result<(), Refusal> {
         let host = host(headers, uri);
         if self.bind != Bind::Public && !host.as_ref().is_some_and(|host| self.knows(host)) {
-            return Err(self.refuse("Host", &shown(headers, header::HOST), "http://"));
+            return Err(self.refuse("Host", &shown(headers, &header::HOST), "http://"));
         }
         let mut origins = headers.get_all(header::ORIGIN).iter();
         let Some(origin) = origins.next() else { return Ok(()) };
@@ -68,7 +68,11 @@ impl Origins {
             && origin.is_some_and(|origin| {
                 self.public.contains(&origin) || host.is_some_and(|host| host.is_safe_for(&origin))
             });
-        if allowed { Ok(()) } else { Err(self.refuse("Origin", &shown(headers, header::ORIGIN), "")) }
+        if allowed {
+            Ok(())
+        } else {
+            Err(self.refuse("Origin", &shown(headers, &header::ORIGIN), ""))
+        }
     }
 
     fn knows(&self, host: &Host) -> bool {
@@ -83,7 +87,8 @@ impl Origins {
             Bind::Embedded => "give its URL to the builder as a public URL",
             Bind::Loopback | Bind::Public => "allow it with",
         };
-        let words = format!("{what} `{value}` is not allowed; {way} (`--public-url {scheme}{value}`)");
+        let words =
+            format!("{what} `{value}` is not allowed; {way} (`--public-url {scheme}{value}`)");
         Refusal::new(StatusCode::FORBIDDEN, ErrorCode::INVALID_REQUEST, words)
     }
 }
@@ -202,8 +207,8 @@ fn host(headers: &HeaderMap, uri: &Uri) -> Option<Host> {
     }
 }
 
-fn shown(headers: &HeaderMap, name: header::HeaderName) -> String {
-    let value = headers.get(&name).map(|value| String::from_utf8_lossy(value.as_bytes()));
+fn shown(headers: &HeaderMap, name: &HeaderName) -> String {
+    let value = headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()));
     value.map_or_else(|| "(none)".into(), |value| value.chars().take(200).collect())
 }
 
@@ -245,16 +250,43 @@ mod tests {
 
     #[test]
     fn loopback_bind_wants_a_loopback_or_public_host() {
-        for host in ["localhost", "localhost:7676", "LOCALHOST:7676", "127.0.0.1:7676", "127.8.9.1", "[::1]:7676", "[::1]", "[::ffff:127.0.0.1]"] {
+        for host in [
+            "localhost",
+            "localhost:7676",
+            "LOCALHOST:7676",
+            "127.0.0.1:7676",
+            "127.8.9.1",
+            "[::1]:7676",
+            "[::1]",
+            "[::ffff:127.0.0.1]",
+        ] {
             check(Bind::Loopback, host, "", true);
             check(Bind::Embedded, host, "", true);
             check(Bind::Public, host, "", true);
         }
-        for host in ["mcp.example.com", "mcp.example.com:443", "MCP.example.com", "other.example:8080", "other.example"] {
+        for host in [
+            "mcp.example.com",
+            "mcp.example.com:443",
+            "MCP.example.com",
+            "other.example:8080",
+            "other.example",
+        ] {
             check(Bind::Loopback, host, "", true);
             check(Bind::Embedded, host, "", true);
         }
-        for host in ["evil.test", "localhost.evil.test", "127.0.0.1.evil.test", "mcp.example.com:444", "mcp.example.com.", "localhost.", "10.0.0.5:7676", "[2001:db8::1]", "", "user@localhost", "localhost:x"] {
+        for host in [
+            "evil.test",
+            "localhost.evil.test",
+            "127.0.0.1.evil.test",
+            "mcp.example.com:444",
+            "mcp.example.com.",
+            "localhost.",
+            "10.0.0.5:7676",
+            "[2001:db8::1]",
+            "",
+            "user@localhost",
+            "localhost:x",
+        ] {
             check(Bind::Loopback, host, "", false);
             check(Bind::Embedded, host, "", false);
             check(Bind::Public, host, "", true);
@@ -320,7 +352,10 @@ mod tests {
     #[test]
     fn a_public_url_must_be_one() {
         for url in ["mcp.example.com", "ftp://mcp.example.com", "", "/mcp"] {
-            assert!(Origins::new(Bind::Public, [url]).unwrap_err().contains("no public URL"), "{url}");
+            assert!(
+                Origins::new(Bind::Public, [url]).unwrap_err().contains("no public URL"),
+                "{url}"
+            );
         }
     }
 

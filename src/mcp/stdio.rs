@@ -8,7 +8,7 @@
 use std::{io, sync::Arc};
 
 use bytes::Bytes;
-use http::{HeaderValue, header, request::Parts};
+use http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts};
 use rmcp::{
     RoleServer,
     model::{ClientJsonRpcMessage, ErrorCode, GetExtensions, ServerJsonRpcMessage},
@@ -22,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     Edge,
+    era::Era,
     handler::Handler,
     message::{Kind, Message},
     notify::{self, Arrival},
@@ -63,7 +64,7 @@ where
     let served = rmcp::service::serve_server_with_ct(
         handler,
         Lines { messages, out },
-        edge.ended.clone(),
+        edge.ended.child_token(),
     );
     // An input that ends before a session is opened is no failure.
     if let Ok(running) = served.await {
@@ -146,7 +147,9 @@ impl Reader {
             let refused = match line {
                 Err(error) => break Err(error),
                 Ok(Line::End) => break Ok(()),
-                Ok(Line::Long) => Err(Refusal::invalid(format!("the message is over {limit} bytes"))),
+                Ok(Line::Long) => {
+                    Err(Refusal::invalid(format!("the message is over {limit} bytes")))
+                }
                 Ok(Line::Text(text)) => self.take(text.trim_ascii()).await,
             };
             if let Err(refusal) = refused
@@ -165,9 +168,13 @@ impl Reader {
             return Ok(());
         }
         let message = Message::read(line, &self.edge.limits)?;
+        // rmcp answers a ping of either era as long as no session is opened.
+        if message.method == "ping" && Era::of(&message, &HeaderMap::new()) == Era::Modern {
+            return Err(no_ping().to(message.kind.id()));
+        }
         let decoded = serde_json::from_slice(line).map_err(|error| {
             let words = format!("the message is not one this server knows: {error}");
-            Refusal::new(http::StatusCode::BAD_REQUEST, ErrorCode::PARSE_ERROR, words)
+            Refusal::new(StatusCode::BAD_REQUEST, ErrorCode::PARSE_ERROR, words)
                 .to(message.kind.id())
         })?;
         if self.follow(&message) {
@@ -180,22 +187,23 @@ impl Reader {
     /// Follows the session; false for what nobody can be told about yet.
     fn follow(&mut self, message: &Message) -> bool {
         let is_request = matches!(message.kind, Kind::Request(_));
-        self.session = match (std::mem::replace(&mut self.session, Session::Open), message.method.as_str()) {
-            (_, "initialize") => Session::Initializing(self.edge.live.changes()),
-            (Session::Initializing(changes), "notifications/initialized") => {
-                self.tell_changes(changes);
-                Session::Open
-            }
-            (Session::Unopened, "ping" | "server/discover") => Session::Unopened,
-            (Session::Unopened, _) if !is_request => {
-                self.session = Session::Unopened;
-                return false;
-            }
-            // Whether it opens a session is rmcp's to say: a request without `_meta` does not.
-            (Session::Unopened, _) if !message.missing_meta.is_empty() => Session::Unopened,
-            (Session::Unopened, _) => Session::Open,
-            (session, _) => session,
-        };
+        self.session =
+            match (std::mem::replace(&mut self.session, Session::Open), message.method.as_str()) {
+                (_, "initialize") => Session::Initializing(self.edge.live.changes()),
+                (Session::Initializing(changes), "notifications/initialized") => {
+                    self.tell_changes(changes);
+                    Session::Open
+                }
+                (Session::Unopened, "ping" | "server/discover") => Session::Unopened,
+                (Session::Unopened, _) if !is_request => {
+                    self.session = Session::Unopened;
+                    return false;
+                }
+                // Whether it opens a session is rmcp's to say: a request without `_meta` does not.
+                (Session::Unopened, _) if !message.missing_meta.is_empty() => Session::Unopened,
+                (Session::Unopened, _) => Session::Open,
+                (session, _) => session,
+            };
         true
     }
 
@@ -226,6 +234,10 @@ impl Reader {
         parts.extensions.insert(Arrival { changes, faults: message.faults.into() });
         parts
     }
+}
+
+fn no_ping() -> Refusal {
+    Refusal::new(StatusCode::NOT_FOUND, ErrorCode::METHOD_NOT_FOUND, "ping")
 }
 
 enum Line {

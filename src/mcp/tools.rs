@@ -166,7 +166,8 @@ fn broken(edge: &Edge, tool: &Tool, panic: &(dyn std::any::Any + Send)) -> CallT
         .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
         .unwrap_or("no message");
     tracing::error!(number, tool = tool.name.as_str(), "a call panicked: {words}");
-    let text = format!("internal error {number}; the server's log has the details under that number");
+    let text =
+        format!("internal error {number}; the server's log has the details under that number");
     CallToolResult::error(vec![ContentBlock::text(text)])
 }
 
@@ -208,6 +209,7 @@ mod tests {
     use super::*;
     use crate::mcp::tests::tool;
 
+    #[expect(clippy::needless_pass_by_value, reason = "expectations read best as values")]
     fn check(answer: Answer, expected: serde_json::Value) {
         let result = serde_json::to_value(shape(answer, &tool("t"))).unwrap();
         assert_eq!(result, expected);
@@ -246,7 +248,8 @@ mod tests {
 
     #[test]
     fn media_are_content_of_their_own_kind() {
-        let media = |kind: fn(String, String) -> Content, name: &str| kind("QQ==".into(), name.into());
+        let media =
+            |kind: fn(String, String) -> Content, name: &str| kind("QQ==".into(), name.into());
         let content = vec![
             media(|data, media_type| Content::Image { data, media_type }, "image/png"),
             media(|data, media_type| Content::Audio { data, media_type }, "audio/wav"),

@@ -62,9 +62,10 @@ impl Live {
     pub(crate) fn publish(&self, snapshot: Arc<Snapshot>) -> Option<Arc<Snapshot>> {
         let generation = snapshot.generation();
         let fingerprint = *snapshot.fingerprint();
+        // Before the swap, so that whoever meets an unknown name can also learn why.
+        self.remember(&snapshot);
         let old = self.snapshot.swap(Some(snapshot));
         if old.as_ref().is_none_or(|old| *old.fingerprint() != fingerprint) {
-            self.remember(old.as_deref());
             self.changes.send_replace(generation);
         }
         old
@@ -73,20 +74,25 @@ impl Live {
     /// When one of the last swaps removed a tool of this name; asked about names that are unknown now.
     pub fn removed(&self, name: &str) -> Option<Instant> {
         let removed = self.removed.lock().unwrap_or_else(PoisonError::into_inner);
-        removed.iter().rev().find(|swap| swap.names.iter().any(|gone| &**gone == name)).map(|swap| swap.since)
+        removed
+            .iter()
+            .rev()
+            .find(|swap| swap.names.iter().any(|gone| &**gone == name))
+            .map(|swap| swap.since)
     }
 
-    fn remember(&self, old: Option<&Snapshot>) {
-        let new = self.load();
-        let gone = |name: &str| new.as_ref().is_none_or(|new| new.tool(name).is_none());
+    fn remember(&self, new: &Snapshot) {
+        let Some(old) = self.load() else { return };
         let names: Vec<Box<str>> = old
-            .into_iter()
-            .flat_map(Snapshot::tools)
+            .tools()
             .flat_map(|(_, tool)| std::iter::once(&tool.name).chain(&tool.aliases))
             .map(|name| name.as_str())
-            .filter(|name| gone(name))
+            .filter(|name| new.tool(name).is_none())
             .map(Into::into)
             .collect();
+        if names.is_empty() {
+            return;
+        }
         let mut removed = self.removed.lock().unwrap_or_else(PoisonError::into_inner);
         removed.push_back(Removed { since: Instant::now(), names });
         let surplus = removed.len().saturating_sub(self.remembered);

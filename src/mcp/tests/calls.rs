@@ -98,12 +98,17 @@ async fn a_removed_tool_says_so() {
 #[tokio::test]
 async fn digits_that_64_bits_lose_are_refused_in_arguments() {
     let bench = Bench::new(&["a"]).await;
-    let arguments = "{\"id\":18446744073709551616,\"x\":[1e400]}".replace("1e400", "-9223372036854775809");
+    let arguments =
+        "{\"id\":18446744073709551616,\"x\":[1e400]}".replace("1e400", "-9223372036854775809");
     for way in [Way::Legacy, Way::Modern, Way::Lines, Way::ModernLines] {
-        let sent = bench.ask_text(way, "tools/call", r#"{"name":"a","arguments":ARGS}"#, &arguments).await;
+        let sent =
+            bench.ask_text(way, "tools/call", r#"{"name":"a","arguments":ARGS}"#, &arguments).await;
         let text = sent["result"]["content"][0]["text"].as_str().unwrap();
         assert_eq!(sent["result"]["isError"], true, "{way:?}");
-        assert!(text.contains("`18446744073709551616`") && text.contains("`-9223372036854775809`"), "{text}");
+        assert!(
+            text.contains("`18446744073709551616`") && text.contains("`-9223372036854775809`"),
+            "{text}"
+        );
     }
 }
 
@@ -111,8 +116,12 @@ async fn digits_that_64_bits_lose_are_refused_in_arguments() {
 async fn a_panic_is_a_numbered_error_and_nothing_else_breaks() {
     let bench = Bench::new(&["a"]).await;
     for (place, way) in WAYS.into_iter().enumerate() {
-        let answer = bench.ask(way, "tools/call", json!({"name": "a", "arguments": {"panic": 1}})).await;
-        let text = format!("internal error {}; the server's log has the details under that number", place + 1);
+        let answer =
+            bench.ask(way, "tools/call", json!({"name": "a", "arguments": {"panic": 1}})).await;
+        let text = format!(
+            "internal error {}; the server's log has the details under that number",
+            place + 1
+        );
         assert_eq!(answer["result"]["content"][0]["text"], text, "{way:?}");
         assert_eq!(answer["result"]["isError"], true);
     }
@@ -131,7 +140,10 @@ async fn methods_that_are_not_served_are_not_found() {
         ("resources/read", json!({"uri": "a"})),
         ("resources/templates/list", json!({})),
         ("logging/setLevel", json!({"level": "info"})),
-        ("completion/complete", json!({"ref": {"type": "ref/prompt", "name": "a"}, "argument": {"name": "a", "value": ""}})),
+        (
+            "completion/complete",
+            json!({"ref": {"type": "ref/prompt", "name": "a"}, "argument": {"name": "a", "value": ""}}),
+        ),
         ("tasks/get", json!({"taskId": "a"})),
         ("no/such", json!({})),
     ] {
@@ -155,15 +167,20 @@ async fn ping_is_legacy_only() {
 async fn tools_are_the_only_capability() {
     let bench = Bench::new(&["a"]).await;
     let expected = json!({"tools": {"listChanged": true}});
-    for version in ["2025-06-18", "2025-11-25", "2026-07-28", "2024-11-05", "2025-03-26", "2099-01-01"] {
+    for version in
+        ["2025-06-18", "2025-11-25", "2026-07-28", "2024-11-05", "2025-03-26", "2099-01-01"]
+    {
         let answer = bench.post(&[], &super::support::initialize(version)).await.answer();
         let negotiated = if version == "2025-06-18" { version } else { "2025-11-25" };
-        assert_eq!(answer["result"], json!({
-            "protocolVersion": negotiated,
-            "capabilities": expected,
-            "serverInfo": {"name": "toolgate", "version": env!("CARGO_PKG_VERSION")},
-            "instructions": "How to use it.",
-        }));
+        assert_eq!(
+            answer["result"],
+            json!({
+                "protocolVersion": negotiated,
+                "capabilities": expected,
+                "serverInfo": {"name": "toolgate", "version": env!("CARGO_PKG_VERSION")},
+                "instructions": "How to use it.",
+            })
+        );
     }
     for way in [Way::Modern, Way::ModernJson, Way::ModernLines] {
         let answer = bench.ask(way, "server/discover", json!({})).await;
@@ -182,11 +199,15 @@ async fn progress_is_told_when_asked_for() {
     let bench = Bench::new(&["a"]).await;
     let params = json!({"name": "a", "_meta": {"progressToken": "p"}});
     let session = bench.open("2025-11-25", &[]).await;
-    let legacy = bench.post(&[("mcp-session-id", &session)], &request(1, "tools/call", params.clone())).await;
-    let headers = [("mcp-protocol-version", "2026-07-28"), ("mcp-method", "tools/call"), ("mcp-name", "a")];
+    let legacy = bench
+        .post(&[("mcp-session-id", &session)], &request(1, "tools/call", params.clone()))
+        .await;
+    let headers =
+        [("mcp-protocol-version", "2026-07-28"), ("mcp-method", "tools/call"), ("mcp-name", "a")];
     let modern = bench.post(&headers, &modern_request(1, "tools/call", params.clone())).await;
     for messages in [legacy.messages(), modern.messages()] {
-        let steps: Vec<_> = messages.iter().map(|message| message["params"]["progress"].clone()).collect();
+        let steps: Vec<_> =
+            messages.iter().map(|message| message["params"]["progress"].clone()).collect();
         assert_eq!(steps, [json!(1.0), json!(2.0), json!(3.0), Value::Null], "{messages:?}");
         assert_eq!(messages[0]["params"]["progressToken"], "p");
         assert_eq!(messages[3]["result"]["isError"], false);
@@ -272,7 +293,11 @@ impl Bench {
             }
             Way::ModernLines => self.lines().ask(&message).await,
             Way::Modern | Way::ModernJson => {
-                let headers = [("mcp-protocol-version", "2026-07-28"), ("mcp-method", method), ("mcp-name", "a")];
+                let headers = [
+                    ("mcp-protocol-version", "2026-07-28"),
+                    ("mcp-method", method),
+                    ("mcp-name", "a"),
+                ];
                 self.post(&headers, &message).await.answer()
             }
             _ => {

@@ -28,7 +28,8 @@ use crate::{
     mcp::{Bind, Call, Calls, Edge, Origins, Settings, http::serve, router, serve_lines},
     openapi::{self, OperationKey, text::Text},
     registry::{
-        Tool, ToolName, Toolset, check::Checker,
+        Tool, ToolName, Toolset,
+        check::Checker,
         plan::{BodyPlan, Plan, Shape, Target, Upstream},
     },
     snapshot::{Served, Snapshot, live::Live},
@@ -48,7 +49,10 @@ pub(in crate::mcp) fn tool(name: &str) -> Tool {
     });
     let Value::Object(mut listed) = listed else { unreachable!("it is an object") };
     if name != "headed" {
-        listed.insert("inputSchema".into(), json!({"type": "object", "properties": {"id": {"type": "integer"}}}));
+        listed.insert(
+            "inputSchema".into(),
+            json!({"type": "object", "properties": {"id": {"type": "integer"}}}),
+        );
     }
     Tool {
         name: name.try_into().unwrap(),
@@ -81,7 +85,8 @@ fn plan() -> Plan {
 
 /// A snapshot of one toolset with these tools.
 pub(in crate::mcp) fn snapshot(generation: u64, names: &[&str]) -> Snapshot {
-    let document = b"{\"openapi\":\"3.0.3\",\"info\":{\"title\":\"t\",\"version\":\"1\"},\"paths\":{}}";
+    let document =
+        b"{\"openapi\":\"3.0.3\",\"info\":{\"title\":\"t\",\"version\":\"1\"},\"paths\":{}}";
     let api = openapi::parse(&Text::new("t.json", document).unwrap()).unwrap();
     let target = Target {
         upstream: Upstream::Service,
@@ -147,8 +152,15 @@ pub(super) enum Way {
     ModernLines,
 }
 
-pub(super) const WAYS: [Way; 7] =
-    [Way::Legacy, Way::LegacyJson, Way::LegacyOld, Way::Modern, Way::ModernJson, Way::Lines, Way::ModernLines];
+pub(super) const WAYS: [Way; 7] = [
+    Way::Legacy,
+    Way::LegacyJson,
+    Way::LegacyOld,
+    Way::Modern,
+    Way::ModernJson,
+    Way::Lines,
+    Way::ModernLines,
+];
 
 impl Way {
     pub(super) fn is_modern(self) -> bool {
@@ -179,11 +191,7 @@ impl Bench {
         Self::with(Some(snapshot(1, names)), Limits::default(), &[]).await
     }
 
-    pub(super) async fn with(
-        snapshot: Option<Snapshot>,
-        limits: Limits,
-        public: &[&str],
-    ) -> Self {
+    pub(super) async fn with(snapshot: Option<Snapshot>, limits: Limits, public: &[&str]) -> Self {
         let live = Arc::new(Live::new(snapshot.map(Arc::new)));
         let stopping = CancellationToken::new();
         let origins = Origins::new(Bind::Loopback, public.iter().copied()).unwrap();
@@ -209,7 +217,8 @@ impl Bench {
         headers: &[(&str, &str)],
         body: impl Into<Body>,
     ) -> http::Response<Incoming> {
-        let mut request = Request::builder().method(method).uri(format!("http://{}{path}", self.address));
+        let mut request =
+            Request::builder().method(method).uri(format!("http://{}{path}", self.address));
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
@@ -242,7 +251,9 @@ impl Bench {
     /// Asks one request by one way, and gives the JSON-RPC answer.
     pub(super) async fn ask(&self, way: Way, method: &str, params: Value) -> Value {
         match way {
-            Way::Legacy | Way::LegacyJson => self.ask_session(way, "2025-11-25", method, params).await,
+            Way::Legacy | Way::LegacyJson => {
+                self.ask_session(way, "2025-11-25", method, params).await
+            }
             Way::LegacyOld => self.ask_session(way, "2025-06-18", method, params).await,
             Way::Modern | Way::ModernJson => self.ask_modern(way, method, params).await,
             Way::Lines => {
@@ -268,7 +279,8 @@ impl Bench {
     }
 
     async fn ask_modern(&self, way: Way, method: &str, params: Value) -> Value {
-        let name = params.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let name = ["name", "uri", "taskId"].iter().find_map(|key| params.get(key)?.as_str());
+        let name = name.unwrap_or_default().to_owned();
         let headers = [
             ("accept", way.accept()),
             ("mcp-protocol-version", "2026-07-28"),
@@ -300,7 +312,12 @@ impl Bench {
     }
 
     /// Opens an event stream.
-    pub(super) async fn listen(&self, method: Method, headers: &[(&str, &str)], body: String) -> Events {
+    pub(super) async fn listen(
+        &self,
+        method: Method,
+        headers: &[(&str, &str)],
+        body: String,
+    ) -> Events {
         let response = self.send(method, "/mcp", headers, body).await;
         assert_eq!(response.status(), 200);
         Events { body: response.into_body(), text: String::new() }
@@ -319,7 +336,11 @@ fn without_era(way: Way, mut answer: Value) -> Value {
     let is_complete = modern("resultType") == Some(json!("complete"));
     let (ttl, scope) = (modern("ttlMs"), modern("cacheScope"));
     assert_eq!(is_complete, way.is_modern(), "{way:?}");
-    assert_eq!(info["io.modelcontextprotocol/serverInfo"]["name"] == "toolgate", way.is_modern(), "{way:?}");
+    assert_eq!(
+        info["io.modelcontextprotocol/serverInfo"]["name"] == "toolgate",
+        way.is_modern(),
+        "{way:?}"
+    );
     assert_eq!(ttl.is_some(), scope.is_some(), "{way:?}");
     if let Some(ttl) = ttl {
         assert_eq!((ttl, scope), (json!(0), Some(json!("public"))), "{way:?}");
@@ -336,6 +357,7 @@ pub(super) fn initialize(version: &str) -> String {
     )
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "expectations read best as values")]
 pub(super) fn request(id: i64, method: &str, params: Value) -> String {
     json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string()
 }
