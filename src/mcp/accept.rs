@@ -91,8 +91,8 @@ fn no_answer() -> Refusal {
 /// Each message is one `data` line, since rmcp writes JSON without line breaks.
 fn last_message(stream: &Bytes) -> Option<Bytes> {
     let lines = stream.split(|&byte| byte == b'\n');
-    let data = lines.filter_map(|line| line.strip_prefix(b"data:")).map(<[u8]>::trim_ascii);
-    let last = data.filter(|data| is_answer(data)).last()?;
+    let mut data = lines.filter_map(|line| line.strip_prefix(b"data:")).map(<[u8]>::trim_ascii);
+    let last = data.rfind(|data| is_answer(data))?;
     Some(stream.slice_ref(last))
 }
 

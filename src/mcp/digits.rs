@@ -61,7 +61,8 @@ fn is_exact(number: &str) -> bool {
         return true;
     }
     let Ok(double) = number.parse::<f64>() else { return true };
-    double.is_finite() && decimal(number) == decimal(&format!("{double:e}"))
+    // What counts is how the double will be written again, which is serde_json's choice.
+    double.is_finite() && decimal(number) == decimal(&Value::from(double).to_string())
 }
 
 /// Sign, digits without outer zeros, and the exponent of the last digit.
@@ -86,6 +87,7 @@ mod tests {
 
     use super::*;
 
+    #[expect(clippy::needless_pass_by_value, reason = "expectations read best as values")]
     fn check(json: &str, expected: Value) {
         assert_eq!(value(json).unwrap(), expected, "{json}");
     }
@@ -125,8 +127,6 @@ mod tests {
         #[test]
         fn a_number_printed_from_a_double_is_exact(double: f64) {
             prop_assume!(double.is_finite());
-            let text = format!("[{double:e}]");
-            prop_assert!(inexact(&text).is_empty());
             prop_assert!(inexact(&json!([double]).to_string()).is_empty());
         }
 

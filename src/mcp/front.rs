@@ -1,8 +1,8 @@
 //! The front layer: what happens to a request at `/mcp` before rmcp sees it, in order.
 //!
-//! 1. `Host` and `Origin`; 2. the method; 3. for a POST its media types, then the body, bounded in size
-//! and time; 4. the message, strictly; 5. the era, and the era's rules for versions; 6. the session or
-//! the snapshot. rmcp gets a request that it can only serve, and its reply leaves through here: always
+//! First `Host` and `Origin`; then the method; for a POST its media types, then the body, bounded in
+//! size and time; then the message, strictly; then the era, and the era's rules for versions; last the
+//! session or the snapshot. rmcp gets a request that it can only serve, and its reply leaves through here: always
 //! JSON when something is wrong, folded for a client that takes JSON only, with the headers a browser
 //! needs where an `Origin` was allowed.
 
@@ -87,7 +87,7 @@ impl Front {
 
     async fn initialize(&self, mut post: Post) -> Result<Response, Refusal> {
         era::check_initialize(&post.message, &post.parts.headers)?;
-        let opening = self.edge.sessions.opening(&post.parts.headers)?;
+        let opening = self.edge.sessions.opening(&post.parts.headers).await?;
         // The body alone decides: what it offers is negotiated, and it always opens a new session.
         post.parts.headers.remove(era::VERSION_HEADER);
         post.parts.headers.remove(SESSION_HEADER);

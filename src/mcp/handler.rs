@@ -16,7 +16,7 @@ use rmcp::{
     },
     service::{NotificationContext, RequestContext, SubscriptionContext},
 };
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::{Edge, era::SUPPORTED, notify, tools};
@@ -123,7 +123,9 @@ impl ServerHandler for Handler {
     fn get_tool(&self, name: &str) -> Option<Tool> {
         let snapshot = self.snapshot()?;
         let (_, tool) = snapshot.tool(name)?;
-        serde_json::from_value(tool.listed.clone().into()).ok()
+        // rmcp asks in order to check `Mcp-Param-*` headers, which few tools have.
+        let annotated = has_header(tool.listed.get("inputSchema")?);
+        annotated.then(|| serde_json::from_value(tool.listed.clone().into()).ok())?
     }
 
     async fn call_tool(
@@ -145,6 +147,16 @@ impl ServerHandler for Handler {
     }
 
     async fn on_initialized(&self, _: NotificationContext<RoleServer>) {}
+}
+
+/// Whether a property on a plain `properties` chain carries `x-mcp-header`.
+fn has_header(schema: &Value) -> bool {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    properties.is_some_and(|properties| {
+        properties
+            .values()
+            .any(|property| property.get("x-mcp-header").is_some() || has_header(property))
+    })
 }
 
 fn changed() -> ErrorData {

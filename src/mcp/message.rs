@@ -80,14 +80,15 @@ impl Message {
         if matches!(kind, Kind::Request(_)) {
             well_formed(&method, params)?;
         }
-        let call = method == "tools/call";
+        let faults = match method.as_str() {
+            "tools/call" => arguments::faults(text, strict, limits.argument_string),
+            _ => Vec::new(),
+        };
         Ok(Self {
             version: meta.and_then(|meta| meta.get(VERSION_KEY)).map(version_text),
             missing_meta: missing_meta(meta),
             offer: text_of(params, "protocolVersion").filter(|_| method == "initialize"),
-            faults: call
-                .then(|| arguments::faults(text, strict, limits.argument_string))
-                .unwrap_or_default(),
+            faults,
             kind,
             method,
         })

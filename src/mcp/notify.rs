@@ -3,7 +3,8 @@
 //! Every listener has its own `watch` receiver, which holds one unseen change at most; a listener
 //! that does not read therefore waits for nobody and nobody waits for it. A legacy session has one
 //! receiver for all its GET streams: the stream that holds it delivers, the next one takes over when
-//! that ends, and a change without any stream is told when one opens. Nothing here holds a snapshot.
+//! that ends, and a change without any stream is told when one opens. What was written to a connection
+//! that was just dying is not told again: resumption is not promised. Nothing here holds a snapshot.
 
 use std::sync::Arc;
 

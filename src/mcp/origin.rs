@@ -9,7 +9,7 @@
 
 use std::{fmt, net::IpAddr, str::FromStr};
 
-use http::{HeaderMap, StatusCode, Uri, header, uri::Authority};
+use http::{HeaderMap, HeaderName, StatusCode, Uri, header, uri::Authority};
 use rmcp::model::ErrorCode;
 
 use super::refusal::Refusal;
@@ -59,7 +59,7 @@ impl Origins {
     pub(super) fn judge(&self, headers: &HeaderMap, uri: &Uri) -> Result<(), Refusal> {
         let host = host(headers, uri);
         if self.bind != Bind::Public && !host.as_ref().is_some_and(|host| self.knows(host)) {
-            return Err(self.refuse("Host", &shown(headers, header::HOST), "http://"));
+            return Err(self.refuse("Host", &shown(headers, &header::HOST), "http://"));
         }
         let mut origins = headers.get_all(header::ORIGIN).iter();
         let Some(origin) = origins.next() else { return Ok(()) };
@@ -71,7 +71,7 @@ impl Origins {
         if allowed {
             Ok(())
         } else {
-            Err(self.refuse("Origin", &shown(headers, header::ORIGIN), ""))
+            Err(self.refuse("Origin", &shown(headers, &header::ORIGIN), ""))
         }
     }
 
@@ -207,8 +207,8 @@ fn host(headers: &HeaderMap, uri: &Uri) -> Option<Host> {
     }
 }
 
-fn shown(headers: &HeaderMap, name: header::HeaderName) -> String {
-    let value = headers.get(&name).map(|value| String::from_utf8_lossy(value.as_bytes()));
+fn shown(headers: &HeaderMap, name: &HeaderName) -> String {
+    let value = headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()));
     value.map_or_else(|| "(none)".into(), |value| value.chars().take(200).collect())
 }
 

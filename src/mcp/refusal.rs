@@ -19,14 +19,14 @@ pub(super) const SESSION_NOT_FOUND: ErrorCode = ErrorCode(-32001);
 pub(super) struct Refusal {
     /// The HTTP status; unused on stdio.
     pub(super) status: StatusCode,
-    id: Option<RequestId>,
-    error: ErrorData,
+    answer: Box<JsonRpcError>,
 }
 
 impl Refusal {
     /// A refusal whose request id is not known (yet).
     pub(super) fn new(status: StatusCode, code: ErrorCode, message: impl Into<String>) -> Self {
-        Self { status, id: None, error: ErrorData::new(code, message.into(), None) }
+        let error = ErrorData::new(code, message.into(), None);
+        Self { status, answer: Box::new(JsonRpcError::new(None, error)) }
     }
 
     /// 400 with -32600.
@@ -46,20 +46,19 @@ impl Refusal {
 
     /// The same as the answer to this request.
     pub(super) fn to(mut self, id: Option<RequestId>) -> Self {
-        self.id = id;
+        self.answer.id = id;
         self
     }
 
     /// The same with data for programs.
     pub(super) fn with(mut self, data: Value) -> Self {
-        self.error.data = Some(data);
+        self.answer.error.data = Some(data);
         self
     }
 
     /// The JSON-RPC error.
     pub(super) fn json(&self) -> Vec<u8> {
-        let error = JsonRpcError::new(self.id.clone(), self.error.clone());
-        serde_json::to_vec(&error).expect("strings and numbers are always JSON")
+        serde_json::to_vec(&self.answer).expect("strings and numbers are always JSON")
     }
 }
 

@@ -36,9 +36,11 @@ use crate::{config::Limits, snapshot::live::Live, source::Digest};
 
 /// The header that names a session.
 pub(super) const SESSION_HEADER: &str = "mcp-session-id";
-/// Longer than any client's pause between two calls of one conversation step; shorter than a day of
-/// abandoned sessions.
+/// Many clients neither listen nor recover from a session that ended, so it is given a long time; when
+/// places run out, [`SPARE`] is enough.
 const IDLE: Duration = Duration::from_secs(30 * 60);
+/// A session that was idle for this long makes room for a new one when there is no other place.
+const SPARE: Duration = Duration::from_secs(60);
 
 /// What bounds sessions.
 #[derive(Clone, Copy, Debug)]
@@ -46,12 +48,18 @@ pub(super) struct Rules {
     sessions: usize,
     streams: usize,
     idle: Duration,
+    spare: Duration,
 }
 
 impl Rules {
     /// The configured bounds.
     pub(super) fn of(limits: &Limits) -> Self {
-        Self { sessions: limits.sessions, streams: limits.session_streams, idle: IDLE }
+        Self {
+            sessions: limits.sessions,
+            streams: limits.session_streams,
+            idle: IDLE,
+            spare: SPARE,
+        }
     }
 }
 
@@ -163,7 +171,13 @@ impl Sessions {
     }
 
     /// A place for the session an `initialize` opens.
-    pub(super) fn opening(&self, headers: &HeaderMap) -> Result<Opening, Refusal> {
+    pub(super) async fn opening(&self, headers: &HeaderMap) -> Result<Opening, Refusal> {
+        if self.places.available_permits() == 0
+            && let Some(spare) = self.most_idle()
+        {
+            // It fails only when the session ended meanwhile, which makes room too.
+            let _ = self.close_session(&spare).await;
+        }
         match Arc::clone(&self.places).try_acquire_owned() {
             Ok(place) => Ok(Opening { owner: Owner::of(headers), place: Cell::new(Some(place)) }),
             Err(_) => {
@@ -171,6 +185,13 @@ impl Sessions {
                 Err(Refusal::busy("too many sessions are open; try again later"))
             }
         }
+    }
+
+    fn most_idle(&self) -> Option<SessionId> {
+        let table = self.table();
+        let idle = table.iter().filter_map(|(id, session)| Some((session.idle()?, id)));
+        let (_, id) = idle.filter(|(idle, _)| *idle >= self.rules.spare).max()?;
+        Some(Arc::clone(id))
     }
 
     /// The session that headers name. One of another caller is as good as none, so that a client
@@ -324,7 +345,8 @@ mod tests {
     use super::*;
 
     fn sessions(limit: usize, idle: u64) -> Arc<Sessions> {
-        let rules = Rules { sessions: limit, streams: 2, idle: Duration::from_millis(idle) };
+        let rules =
+            Rules { sessions: limit, streams: 2, idle: Duration::from_millis(idle), spare: SPARE };
         let live = Arc::new(Live::new(None));
         Sessions::new(rules, live, Arc::default(), CancellationToken::new())
     }
@@ -335,7 +357,7 @@ mod tests {
 
     async fn open(sessions: &Sessions, token: &str) -> HeaderMap {
         let mut headers = headers(token);
-        let opening = sessions.opening(&headers).unwrap();
+        let opening = sessions.opening(&headers).await.unwrap();
         let (id, transport) = OPENING.scope(opening, sessions.create_session()).await.unwrap();
         // The worker lives as long as its transport; tests need only the table.
         std::mem::forget(transport);
@@ -368,7 +390,7 @@ mod tests {
         let sessions = sessions(2, 60_000);
         let first = open(&sessions, "a").await;
         open(&sessions, "a").await;
-        let refusal = sessions.opening(&headers("a")).err().unwrap();
+        let refusal = sessions.opening(&headers("a")).await.err().unwrap();
         assert_eq!(refusal.status, 503);
         let (id, _) = sessions.of(&first).unwrap();
         sessions.close_session(&id).await.unwrap();
@@ -390,5 +412,19 @@ mod tests {
         drop(entered);
         tokio::time::sleep(Duration::from_millis(400)).await;
         assert_eq!(status(&sessions, &used), 404);
+    }
+
+    #[tokio::test]
+    async fn the_most_idle_session_makes_room_when_there_is_none() {
+        let rules = Rules { sessions: 2, streams: 2, idle: IDLE, spare: Duration::from_millis(50) };
+        let live = Arc::new(Live::new(None));
+        let sessions = Sessions::new(rules, live, Arc::default(), CancellationToken::new());
+        let used = open(&sessions, "a").await;
+        let _entered = sessions.of(&used).unwrap().1.enter();
+        let idle = open(&sessions, "a").await;
+        assert_eq!(sessions.opening(&headers("a")).await.err().unwrap().status, 503);
+        tokio::time::sleep(Duration::from_millis(60)).await;
+        open(&sessions, "a").await;
+        assert_eq!((status(&sessions, &used), status(&sessions, &idle)), (200, 404));
     }
 }

@@ -8,7 +8,7 @@
 use std::{io, sync::Arc};
 
 use bytes::Bytes;
-use http::{HeaderValue, header, request::Parts};
+use http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts};
 use rmcp::{
     RoleServer,
     model::{ClientJsonRpcMessage, ErrorCode, GetExtensions, ServerJsonRpcMessage},
@@ -22,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     Edge,
+    era::Era,
     handler::Handler,
     message::{Kind, Message},
     notify::{self, Arrival},
@@ -60,8 +61,11 @@ where
     };
     let reader = tokio::spawn(reader.run(BufReader::new(input)));
     let handler = Handler::of_lines(edge, ended.clone());
-    let served =
-        rmcp::service::serve_server_with_ct(handler, Lines { messages, out }, edge.ended.clone());
+    let served = rmcp::service::serve_server_with_ct(
+        handler,
+        Lines { messages, out },
+        edge.ended.child_token(),
+    );
     // An input that ends before a session is opened is no failure.
     if let Ok(running) = served.await {
         let _ = running.waiting().await;
@@ -164,9 +168,13 @@ impl Reader {
             return Ok(());
         }
         let message = Message::read(line, &self.edge.limits)?;
+        // rmcp answers a ping of either era as long as no session is opened.
+        if message.method == "ping" && Era::of(&message, &HeaderMap::new()) == Era::Modern {
+            return Err(no_ping().to(message.kind.id()));
+        }
         let decoded = serde_json::from_slice(line).map_err(|error| {
             let words = format!("the message is not one this server knows: {error}");
-            Refusal::new(http::StatusCode::BAD_REQUEST, ErrorCode::PARSE_ERROR, words)
+            Refusal::new(StatusCode::BAD_REQUEST, ErrorCode::PARSE_ERROR, words)
                 .to(message.kind.id())
         })?;
         if self.follow(&message) {
@@ -226,6 +234,10 @@ impl Reader {
         parts.extensions.insert(Arrival { changes, faults: message.faults.into() });
         parts
     }
+}
+
+fn no_ping() -> Refusal {
+    Refusal::new(StatusCode::NOT_FOUND, ErrorCode::METHOD_NOT_FOUND, "ping")
 }
 
 enum Line {

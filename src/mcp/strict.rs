@@ -139,6 +139,7 @@ impl<'de> Visitor<'de> for Node<'_> {
 mod tests {
     use super::*;
 
+    #[expect(clippy::needless_pass_by_value, reason = "expectations read best as values")]
     fn check(text: &str, expected: Result<bool, Fault>) {
         let read = read(text.as_bytes(), 3);
         if let Ok(strict) = &read {

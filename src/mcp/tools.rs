@@ -209,6 +209,7 @@ mod tests {
     use super::*;
     use crate::mcp::tests::tool;
 
+    #[expect(clippy::needless_pass_by_value, reason = "expectations read best as values")]
     fn check(answer: Answer, expected: serde_json::Value) {
         let result = serde_json::to_value(shape(answer, &tool("t"))).unwrap();
         assert_eq!(result, expected);

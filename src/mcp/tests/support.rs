@@ -279,7 +279,8 @@ impl Bench {
     }
 
     async fn ask_modern(&self, way: Way, method: &str, params: Value) -> Value {
-        let name = params.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let name = ["name", "uri", "taskId"].iter().find_map(|key| params.get(key)?.as_str());
+        let name = name.unwrap_or_default().to_owned();
         let headers = [
             ("accept", way.accept()),
             ("mcp-protocol-version", "2026-07-28"),
@@ -356,6 +357,7 @@ pub(super) fn initialize(version: &str) -> String {
     )
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "expectations read best as values")]
 pub(super) fn request(id: i64, method: &str, params: Value) -> String {
     json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string()
 }
