@@ -53,6 +53,7 @@ impl Turns {
             Ok(Ok(sources)) => self.took(sources, pass),
             Ok(Err(unstable)) => self.unstable(&unstable, previous, pass),
             Err(words) => {
+                self.sources = previous;
                 let diagnostics = vec![Diagnostic::error(words)];
                 let digest = self.status.digest;
                 let refusal = Refusal { toolset: String::new(), digest, diagnostics };
