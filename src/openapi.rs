@@ -9,6 +9,8 @@
 //! are followed inside the document only; nothing here opens a file or a connection.
 
 mod body;
+#[cfg(test)]
+mod corpus;
 mod index;
 mod model;
 mod node;

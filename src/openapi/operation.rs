@@ -82,8 +82,9 @@ impl<'a> Reader<'a> {
         let own = self.keep(parts.operation.elements("parameters")).unwrap_or_default();
         let given = self.merged(parts.shared.clone(), own);
         let (body, parameters) = if self.version == Version::V20 {
-            let (fields, parameters) = given.into_iter().partition(|given| given.is_body());
-            (self.fields(&parts.operation, fields), self.parameters(parameters))
+            let (fields, parameters): (Vec<_>, Vec<_>) =
+                given.into_iter().partition(|given| given.is_body());
+            (self.fields(&parts.operation, &fields), self.parameters(parameters))
         } else {
             (self.body(&parts.operation), self.parameters(given))
         };

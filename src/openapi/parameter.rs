@@ -4,7 +4,10 @@
 //! says the same with `collectionFormat` and keeps the schema's keywords in the parameter itself.
 
 use openapiv3::{CookieStyle, HeaderStyle, PathStyle, QueryStyle};
-use serde::{Deserialize, de::IntoDeserializer, de::value::Error};
+use serde::de::{
+    Deserialize,
+    value::{BorrowedStrDeserializer, Error},
+};
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -77,7 +80,6 @@ impl<'a> Reader<'a> {
         } else {
             self.written(node, location)?
         };
-        let token = self.keep(node.text("x-mcp-header"));
         Some(Parameter {
             name: given.name.to_owned(),
             location,
@@ -87,7 +89,7 @@ impl<'a> Reader<'a> {
             deprecated: node.value.get("deprecated") == Some(&Value::Bool(true)),
             encoding,
             schema,
-            mcp_header: token?.or_else(|| schema_token(node)).map(str::to_owned),
+            mcp_header: header_token(node).map(str::to_owned),
             pointer: node.pointer.clone(),
         })
     }
@@ -113,7 +115,8 @@ impl<'a> Reader<'a> {
         let encoding = Encoding::Style {
             style,
             explode: self.keep(node.flag("explode"))?.unwrap_or(style == Style::Form),
-            allow_reserved: self.keep(node.flag("allowReserved"))?.unwrap_or(false),
+            allow_reserved: self.keep(node.flag("allowReserved"))?.unwrap_or(false)
+                && location == Location::Query,
         };
         Some((encoding, self.schema(node)))
     }
@@ -125,9 +128,10 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The token may stand in the schema, where clients look for it.
-fn schema_token<'a>(node: &Node<'a>) -> Option<&'a str> {
-    node.value.get("schema")?.get("x-mcp-header")?.as_str()
+/// The token of the extension; it may also stand in the schema, where MCP has it.
+fn header_token<'a>(node: &Node<'a>) -> Option<&'a str> {
+    let token = |value: &'a Value| value.get("x-mcp-header").and_then(Value::as_str);
+    token(node.value).or_else(|| token(node.value.get("schema")?))
 }
 
 fn location(given: &Given<'_>) -> Result<Location, Fault> {
@@ -149,25 +153,24 @@ fn default_style(location: Location) -> Style {
 
 /// The style that a word means in a location.
 fn style(location: Location, word: &str) -> Option<Style> {
-    fn parsed<'w, T: Deserialize<'w>>(word: &'w str) -> Option<T> {
-        let deserializer: serde::de::value::BorrowedStrDeserializer<'w, Error> =
-            serde::de::value::BorrowedStrDeserializer::new(word);
-        T::deserialize(deserializer).ok()
-    }
     match location {
-        Location::Path => parsed::<PathStyle>(word).map(Style::from),
+        Location::Path => known::<PathStyle>(word).map(Style::from),
         Location::Query => query_style(word),
-        Location::Header => parsed::<HeaderStyle>(word).map(Style::from),
+        Location::Header => known::<HeaderStyle>(word).map(Style::from),
         // 3.2's own style differs from `form` only in what it does not escape.
         Location::Cookie if word == "cookie" => Some(Style::Form),
-        Location::Cookie => parsed::<CookieStyle>(word).map(Style::from),
+        Location::Cookie => known::<CookieStyle>(word).map(Style::from),
     }
+}
+
+/// The value of one of openapiv3's vocabularies that a word means.
+pub(super) fn known<'w, T: Deserialize<'w>>(word: &'w str) -> Option<T> {
+    T::deserialize(BorrowedStrDeserializer::<Error>::new(word)).ok()
 }
 
 /// The style that a word means in a query or a form.
 pub(super) fn query_style(word: &str) -> Option<Style> {
-    let deserializer: serde::de::value::StrDeserializer<'_, Error> = word.into_deserializer();
-    QueryStyle::deserialize(deserializer).ok().map(Style::from)
+    known::<QueryStyle>(word).map(Style::from)
 }
 
 impl From<PathStyle> for Style {
