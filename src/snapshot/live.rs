@@ -80,10 +80,13 @@ impl Live {
             published.retain(|snapshot| snapshot.strong_count() > 0);
             published.push(Arc::downgrade(&snapshot));
         }
+        // Before the swap, so that whoever meets an unknown name can also learn why.
+        self.removed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(removed::names(self.load().as_deref(), &snapshot));
         let old = self.snapshot.swap(Some(snapshot));
         if old.as_ref().is_none_or(|old| *old.fingerprint() != fingerprint) {
-            let gone = removed::names(old.as_deref(), self.load().as_deref());
-            self.removed.lock().unwrap_or_else(PoisonError::into_inner).push(gone);
             self.changes.send_replace(generation);
         }
         old

@@ -24,70 +24,45 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    config::Limits,
+    allowlist,
+    config::{Limits, Policy},
     mcp::{Bind, Call, Calls, Edge, Origins, Settings, http::serve, router, serve_lines},
-    openapi::{self, OperationKey, text::Text},
+    openapi::{self, text::Text},
     registry::{
-        Tool, ToolName, Toolset,
-        check::Checker,
-        plan::{BodyPlan, Plan, Shape, Target, Upstream},
+        self, Tool, Toolset,
+        plan::{Target, Upstream},
     },
     snapshot::{Served, Snapshot, live::Live},
     upstream::{Answer, Content, Progress},
 };
 
-/// A tool of this name that takes anything.
+/// A tool of this name with an integer argument `id`.
 pub(in crate::mcp) fn tool(name: &str) -> Tool {
-    let listed = json!({
-        "name": name,
-        "title": name.to_uppercase(),
-        "description": "Does it.",
-        "inputSchema": {"type": "object", "properties": {"id": {"type": "integer", "x-mcp-header": "Id"}}},
-        "outputSchema": {"type": "object"},
-        "annotations": {"readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": true},
-        "_meta": {"operationId": name, "method": "GET", "path": format!("/{name}"), "toolset": "t"},
-    });
-    let Value::Object(mut listed) = listed else { unreachable!("it is an object") };
-    if name != "headed" {
-        listed.insert(
-            "inputSchema".into(),
-            json!({"type": "object", "properties": {"id": {"type": "integer"}}}),
-        );
-    }
-    Tool {
-        name: name.try_into().unwrap(),
-        aliases: vec![ToolName::try_from(format!("old_{name}").as_str()).unwrap()],
-        key: OperationKey { method: Method::GET, path: format!("/{name}") },
-        operation_id: Some(name.into()),
-        listed,
-        checker: Checker {},
-        plan: plan(),
-    }
+    let [tool] = <[_; 1]>::try_from(toolset(&[name]).tools).unwrap();
+    Arc::into_inner(tool).unwrap()
 }
 
-fn plan() -> Plan {
-    Plan {
-        method: Method::GET,
-        base_path: String::new(),
-        path: Vec::new(),
-        query: Vec::new(),
-        headers: Vec::new(),
-        cookies: Vec::new(),
-        body: BodyPlan::None,
-        shape: Shape::Object,
-        response_headers: Vec::new(),
-        reads: true,
-        timeout: Duration::from_secs(5),
-        max_response: 1024,
-        narrowing: Vec::new(),
-    }
-}
-
-/// A snapshot of one toolset with these tools.
-pub(in crate::mcp) fn snapshot(generation: u64, names: &[&str]) -> Snapshot {
+/// Compiled from a document with one GET a name. The tool `headed` marks its argument for a header.
+fn toolset(names: &[&str]) -> Toolset {
+    let parameter = json!({"name": "id", "in": "query", "schema": {"type": "integer"}});
+    let reply =
+        json!({"description": "", "content": {"application/json": {"schema": {"type": "object"}}}});
+    let operation = |name: &&str| {
+        let get =
+            json!({"operationId": name, "parameters": [parameter], "responses": {"200": reply}});
+        (format!("/{name}"), json!({ "get": get }))
+    };
+    let paths: Map<String, Value> = names.iter().map(operation).collect();
     let document =
-        b"{\"openapi\":\"3.0.3\",\"info\":{\"title\":\"t\",\"version\":\"1\"},\"paths\":{}}";
-    let api = openapi::parse(&Text::new("t.json", document).unwrap()).unwrap();
+        json!({"openapi": "3.0.3", "info": {"title": "t", "version": "1"}, "paths": paths});
+    let text = Text::new("t.json", document.to_string().as_bytes()).unwrap();
+    let api = Arc::new(openapi::parse(&text).unwrap());
+    let mut allowlist = "tools:\n".to_owned();
+    for name in names {
+        allowlist += &format!("  - {{operation: {name}, aliases: [old_{name}]}}\n");
+    }
+    let allowlist =
+        allowlist::parse("t", &Text::new("t.yaml", allowlist.as_bytes()).unwrap()).unwrap();
     let target = Target {
         upstream: Upstream::Service,
         base_path: None,
@@ -96,15 +71,22 @@ pub(in crate::mcp) fn snapshot(generation: u64, names: &[&str]) -> Snapshot {
         forward: vec![header::AUTHORIZATION],
         max_in_flight: 8,
     };
-    let toolset = Toolset {
-        name: "t".into(),
-        file: "t.yaml".into(),
-        api: Arc::new(api),
-        target: Arc::new(target),
-        tools: names.iter().map(|name| Arc::new(tool(name))).collect(),
-        warnings: Vec::new(),
-    };
-    let served = Served { toolset: Arc::new(toolset), digest: [0; 32], refused: Vec::new() };
+    let limits = Limits::default();
+    let settings = registry::Settings { policy: Policy::Strict, limits, target: Arc::new(target) };
+    let mut toolset = registry::compile(&api, &allowlist, &settings).unwrap();
+    for tool in &mut toolset.tools {
+        let tool = Arc::get_mut(tool).unwrap();
+        if tool.name.as_str() == "headed" {
+            tool.listed["inputSchema"]["properties"]["id"]["x-mcp-header"] = "Id".into();
+        }
+    }
+    toolset
+}
+
+/// A snapshot of one toolset with these tools.
+pub(in crate::mcp) fn snapshot(generation: u64, names: &[&str]) -> Snapshot {
+    let toolset = Arc::new(toolset(names));
+    let served = Served { toolset, digest: [0; 32], document: [0; 32], refused: Vec::new() };
     Snapshot::new(generation, vec![served], "How to use it.".into())
 }
 

@@ -22,8 +22,11 @@ impl Removed {
         Self { swaps: VecDeque::new(), most: swaps }
     }
 
-    /// Adds the names that a swap of this moment removed.
+    /// Adds the names that a swap of this moment removes; a swap that removes none does not count.
     pub(super) fn push(&mut self, names: Vec<Box<str>>) {
+        if names.is_empty() {
+            return;
+        }
         self.swaps.push_back(Swap { at: Instant::now(), names });
         let surplus = self.swaps.len().saturating_sub(self.most);
         self.swaps.drain(..surplus);
@@ -37,13 +40,13 @@ impl Removed {
 }
 
 /// Names and aliases that `old` answers to and `new` does not.
-pub(super) fn names(old: Option<&Snapshot>, new: Option<&Snapshot>) -> Vec<Box<str>> {
+pub(super) fn names(old: Option<&Snapshot>, new: &Snapshot) -> Vec<Box<str>> {
     let names = |tool: &Tool| {
         let names = std::iter::once(&tool.name).chain(&tool.aliases);
         names.map(|name| Box::from(name.as_str())).collect::<Vec<Box<str>>>()
     };
     let old = old.into_iter().flat_map(Snapshot::tools).flat_map(|(_, tool)| names(tool));
-    old.filter(|name| new.is_none_or(|new| new.tool(name).is_none())).collect()
+    old.filter(|name| new.tool(name).is_none()).collect()
 }
 
 #[cfg(test)]
@@ -54,9 +57,10 @@ mod tests {
     fn names_are_forgotten_after_a_number_of_swaps() {
         let mut removed = Removed::of_the_last(2);
         removed.push(vec!["a".into()]);
+        removed.push(vec!["b".into()]);
         removed.push(Vec::new());
         assert!(removed.since("a").is_some());
-        removed.push(vec!["b".into()]);
+        removed.push(vec!["c".into()]);
         assert!(removed.since("a").is_none() && removed.since("b").is_some());
     }
 }

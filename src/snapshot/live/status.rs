@@ -24,6 +24,13 @@ pub struct Status {
     pub counts: Counts,
 }
 
+impl Status {
+    /// Every toolset whose newest inputs are not served, with its diagnostics.
+    pub fn refusals(&self) -> &[Refusal] {
+        self.failure.as_ref().map_or(&[], |failure| &failure.refusals)
+    }
+}
+
 /// Inputs that are not served.
 #[derive(Clone, Debug)]
 pub struct Failure {
