@@ -232,6 +232,27 @@ fn only_the_first_faults_are_located() {
     assert!(diagnostics.len() == 60 && located(49) && !located(50));
 }
 
+/// A generator may be interrupted anywhere; each prefix is refused or read, and every fault has a place.
+#[test]
+fn a_text_cut_anywhere_is_read_or_refused() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/openapi");
+    for name in ["v20.yaml", "v30.yaml", "v31.json", "v32.yaml"] {
+        let whole = fs::read(folder.join(name)).unwrap();
+        for end in (0..whole.len()).step_by(13) {
+            let Ok(text) = Text::new(name, &whole[..end]) else { continue };
+            let diagnostics = match parse(&text) {
+                Err(diagnostics) => diagnostics,
+                Ok(api) => {
+                    let read = api.operations().iter().map(|one| api.details(one, None));
+                    api.diagnostics(&read.filter_map(Result::err).flatten().collect::<Vec<_>>())
+                }
+            };
+            let mut places = diagnostics.iter().take(50).map(|one| one.position.as_ref());
+            assert!(places.all(|one| one.is_some_and(|one| one.place.is_some())), "{name} {end}");
+        }
+    }
+}
+
 #[test]
 fn statuses_styles_and_places_have_openapis_words() {
     let api =

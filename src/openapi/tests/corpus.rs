@@ -7,7 +7,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::super::{Api, Fault, parse, text::Text};
+use serde_json::Value;
+
+use super::super::{Api, Fault, escape, parse, text::Text, unescape};
 
 /// What real operations are refused for, by document: how many operations.
 const REFUSED: [(&str, usize, &str); 6] = [
@@ -62,6 +64,50 @@ fn every_real_document_is_read() {
         assert!(places.flat_map(|one| one.position).all(|position| position.place.is_some()));
     }
     assert!(expected.is_empty(), "{expected:?}");
+}
+
+/// Pointers of entries all over a value, about `count` of them.
+fn pointers(value: &Value, count: usize) -> Vec<String> {
+    let mut all = Vec::new();
+    let mut queue = vec![(String::new(), value)];
+    while let Some((at, value)) = queue.pop() {
+        if let Value::Array(items) = value {
+            let item = |(n, value)| (format!("{at}/{n}"), value);
+            queue.extend(items.iter().enumerate().map(item));
+        }
+        for (key, value) in value.as_object().into_iter().flatten() {
+            let pointer = format!("{at}/{}", escape(key));
+            all.push(pointer.clone());
+            queue.push((pointer, value));
+        }
+    }
+    let step = all.len() / count + 1;
+    all.into_iter().step_by(step).collect()
+}
+
+#[test]
+fn places_in_real_documents_are_exact() {
+    let Some(folder) = folder() else { return };
+    let (mut found, mut long) = (0, 0);
+    for (name, text) in documents(&folder) {
+        let pointers = pointers(&text.value().unwrap(), 50);
+        let asked: Vec<&str> = pointers.iter().map(String::as_str).collect();
+        for (pointer, place) in pointers.iter().zip(text.places(&asked)) {
+            let place = place.unwrap();
+            assert_eq!(*place.pointer, **pointer, "{name}");
+            if place.excerpt.is_empty() {
+                long += 1;
+                continue;
+            }
+            let key = unescape(pointer.rsplit('/').next().unwrap()).into_owned();
+            let rest: String = place.excerpt.chars().skip(place.column as usize - 1).collect();
+            let plain = rest.trim_start_matches(['"', '\'']).starts_with(&key);
+            assert!(plain || rest.starts_with('"'), "{name} {pointer}: {rest}");
+            found += 1;
+        }
+    }
+    println!("{found} places, {long} more in lines too long to show");
+    assert!(found > 0);
 }
 
 /// The names of the documents of a folder that are no documents to us, each with its operations.
