@@ -3,6 +3,8 @@
 //! The words of styles come from openapiv3, one type a location; here they are one [`Style`]. Swagger 2.0
 //! says the same with `collectionFormat` and keeps the schema's keywords in the parameter itself.
 
+use std::collections::HashMap;
+
 use openapiv3::{CookieStyle, HeaderStyle, PathStyle, QueryStyle};
 use serde::de::{
     Deserialize,
@@ -33,12 +35,13 @@ impl Given<'_> {
         self.place == "body"
     }
 
-    fn is_same(&self, other: &Self) -> bool {
-        let same_name = match self.place {
-            "header" => self.name.eq_ignore_ascii_case(other.name),
-            _ => self.name == other.name,
+    /// What makes it one parameter; headers have no case.
+    fn identity(&self) -> (String, String) {
+        let name = match self.place {
+            "header" => self.name.to_ascii_lowercase(),
+            _ => self.name.to_owned(),
         };
-        same_name && self.place == other.place
+        (self.place.to_owned(), name)
     }
 }
 
@@ -46,10 +49,12 @@ impl<'a> Reader<'a> {
     /// Parameters of the path item and of the operation by place and name; the operation's win.
     pub(super) fn merged(&mut self, shared: Vec<Node<'a>>, own: Vec<Node<'a>>) -> Vec<Given<'a>> {
         let mut merged: Vec<Given<'a>> = Vec::new();
+        let mut places = HashMap::new();
         let own = own.into_iter().map(|node| (node, false));
         for (node, shared) in shared.into_iter().map(|node| (node, true)).chain(own) {
             let Some(given) = self.given(node, shared) else { continue };
-            match merged.iter_mut().find(|known| known.is_same(&given)) {
+            let place = *places.entry(given.identity()).or_insert(merged.len());
+            match merged.get_mut(place) {
                 None => merged.push(given),
                 Some(known) if known.shared && !shared => *known = given,
                 Some(known) if known.node.value == given.node.value => {}
@@ -247,4 +252,36 @@ pub(super) fn own_schema(node: &Node<'_>, version: Version) -> Value {
     let own = map.filter(|(key, _)| !NOT_SCHEMA.contains(&key.as_str()));
     let own: Map<String, Value> = own.map(|(key, value)| (key.clone(), value.clone())).collect();
     schema::normal(&Value::Object(own), version)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_location_has_its_own_styles() {
+        let words =
+            ["simple", "label", "matrix", "form", "spaceDelimited", "pipeDelimited", "deepObject"];
+        let known = |location| {
+            let styles = words.iter().filter(|word| style(location, word).is_some());
+            styles.copied().collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(known(Location::Path), "simple label matrix");
+        assert_eq!(known(Location::Query), "form spaceDelimited pipeDelimited deepObject");
+        assert_eq!(known(Location::Header), "simple");
+        assert_eq!(known(Location::Cookie), "form");
+        assert_eq!(style(Location::Query, "Form"), None);
+        assert_eq!(style(Location::Cookie, "cookie"), Some(Style::Form));
+    }
+
+    #[test]
+    fn collection_formats_become_styles() {
+        let query = |word| collection_style(word, Location::Query);
+        assert_eq!(query(None), Some((Style::Form, false)));
+        assert_eq!(query(Some("multi")), Some((Style::Form, true)));
+        assert_eq!(query(Some("tsv")), Some((Style::TabDelimited, false)));
+        assert_eq!(query(Some("json")), None);
+        assert_eq!(collection_style(Some("csv"), Location::Path), Some((Style::Simple, false)));
+        assert_eq!(collection_style(Some("multi"), Location::Path), None);
+    }
 }

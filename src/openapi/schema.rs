@@ -8,6 +8,8 @@
 //!
 //! References stay, as pointers into the document; whether they resolve is not decided here.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value, json};
 
 use super::{Version, reference};
@@ -245,12 +247,9 @@ fn prose(value: &Value) -> Option<Value> {
 
 /// The names of a `required` list, each once; older dialects have a flag here that means nothing.
 fn names(value: &Value) -> Option<Value> {
-    let mut names: Vec<&Value> = Vec::new();
-    for name in value.as_array()?.iter().filter(|name| name.is_string()) {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
+    let mut seen = HashSet::new();
+    let names = value.as_array()?.iter().filter(|name| name.is_string());
+    let names: Vec<&Value> = names.filter(|name| seen.insert(*name)).collect();
     (!names.is_empty()).then(|| json!(names))
 }
 

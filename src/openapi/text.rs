@@ -1,6 +1,6 @@
 //! YAML or JSON text to a strict value, and a pointer back to its line and column.
 //!
-//! Both languages go through one reader ([`strict`]) that refuses what the plain parsers let pass:
+//! Both languages go through one reader (`strict`) that refuses what the plain parsers let pass:
 //! two equal keys, `.inf`, tags, aliases that grow without end. A text that is refused says where and
 //! why in its own words; a text that is read gives places for any pointer in it ([`Text::places`]) by
 //! a second look at the text, so that the value itself stays plain JSON.
