@@ -169,6 +169,7 @@ pub(super) fn prefix(text: &str, longest: usize) -> &str {
 }
 
 #[cfg(test)]
+#[allow(clippy::needless_pass_by_value, reason = "cases read better as plain values")]
 pub(super) mod tests {
     use std::time::Duration;
 
@@ -178,7 +179,8 @@ pub(super) mod tests {
 
     use super::*;
     use crate::registry::plan::{
-        BodyPlan, Encoding, Field, Part, PathPiece, Segment, Shape, Source, Style,
+        BodyMedia, BodyPlan, Encoding, Field, Part, PathPiece, PathValue, Segment, Shape, Source,
+        Style,
     };
 
     pub(in crate::upstream) fn argument(name: &str) -> Source {
@@ -390,8 +392,7 @@ pub(super) mod tests {
 
     #[test]
     fn content_type_is_set_with_a_body_only() {
-        let media =
-            crate::registry::plan::BodyMedia::Json(HeaderValue::from_static("application/json"));
+        let media = BodyMedia::Json(HeaderValue::from_static("application/json"));
         let body = BodyPlan::Fields {
             fields: vec![field("content")],
             media,
@@ -456,7 +457,7 @@ pub(super) mod tests {
                     (vec![PathPiece::Value(place())], vec![value.clone()])
                 }
                 Piece::Value { slashes: true } => {
-                    let place = crate::registry::plan::PathValue { slashes: true, ..place() };
+                    let place = PathValue { slashes: true, ..place() };
                     let decoded = value.split('/').map(str::to_owned).collect();
                     (vec![PathPiece::Value(place)], decoded)
                 }
@@ -487,7 +488,7 @@ pub(super) mod tests {
                 query: vec![parameter("page"), parameter("tags")],
                 ..plan()
             };
-            let mut given = serde_json::Map::new();
+            let mut given = Map::new();
             given.extend(values.iter().enumerate().map(|(n, value)| (format!("v{n}"), json!(value))));
             given.insert("page".into(), json!(page));
             given.insert("tags".into(), json!(tags));

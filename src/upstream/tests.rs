@@ -26,9 +26,14 @@ fn caller() -> Caller {
     Caller::new(&Limits::default(), None)
 }
 
-fn quick(method: Method) -> Plan {
+fn patient(method: Method) -> Plan {
     let reads = method == Method::GET || method == Method::HEAD;
-    Plan { method, reads, timeout: Duration::from_millis(300), ..plan() }
+    Plan { method, reads, timeout: Duration::from_secs(20), ..plan() }
+}
+
+/// For calls that are meant to time out.
+fn quick(method: Method) -> Plan {
+    Plan { timeout: Duration::from_millis(300), ..patient(method) }
 }
 
 fn bearer(token: &str, target: &Target) -> CallerAuth {
@@ -49,22 +54,21 @@ fn said(answer: &Answer) -> &str {
     }
 }
 
-/// One call of the method against an upstream with that script.
-#[track_caller]
-fn check_script(
-    method: Method,
-    script: Vec<Step>,
-    is_error: bool,
-    expected: &str,
-) -> impl Future<Output = ()> {
-    let expected = expected.to_owned();
-    async move {
-        let raw = Raw::serve(vec![script]).await;
-        let answer = call(&caller(), &quick(method), &raw.origin).await;
-        assert_eq!(said(&answer), expected);
-        assert_eq!(answer.is_error, is_error);
-        assert_eq!(answer.structured.is_none(), is_error);
-    }
+/// One call against an upstream with that script.
+async fn check_call(plan: Plan, script: Vec<Step>, is_error: bool, expected: &str) {
+    let raw = Raw::serve(vec![script]).await;
+    let answer = call(&caller(), &plan, &raw.origin).await;
+    assert_eq!(said(&answer), expected);
+    assert_eq!(answer.is_error, is_error);
+    assert_eq!(answer.structured.is_none(), is_error);
+}
+
+async fn check_script(method: Method, script: Vec<Step>, is_error: bool, expected: &str) {
+    check_call(patient(method), script, is_error, expected).await;
+}
+
+async fn check_slow(method: Method, script: Vec<Step>, is_error: bool, expected: &str) {
+    check_call(quick(method), script, is_error, expected).await;
 }
 
 #[tokio::test]
@@ -102,10 +106,10 @@ async fn arguments_that_cannot_be_sent_make_no_request() {
 async fn a_silent_upstream_times_out_and_a_write_is_left_open() {
     let silent = || vec![Step::Read, Step::Wait(5_000)];
     let text = "the upstream did not answer within 0.3 s, the time limit of this tool";
-    check_script(Method::GET, silent(), true, text).await;
+    check_slow(Method::GET, silent(), true, text).await;
     let text = format!("{text}; it may have been carried out, so check before you repeat it");
-    check_script(Method::POST, silent(), true, &text).await;
-    check_script(Method::PUT, silent(), true, &text).await;
+    check_slow(Method::POST, silent(), true, &text).await;
+    check_slow(Method::PUT, silent(), true, &text).await;
 }
 
 #[tokio::test]
@@ -115,7 +119,7 @@ async fn a_dripping_head_times_out() {
         drip.extend([send(&letter.to_string()), Step::Wait(50)]);
     }
     let text = "the upstream did not answer within 0.3 s, the time limit of this tool";
-    check_script(Method::GET, drip, true, text).await;
+    check_slow(Method::GET, drip, true, text).await;
 }
 
 #[tokio::test]
@@ -126,9 +130,9 @@ async fn a_dripping_body_times_out() {
         drip
     };
     let text = "the reply was not complete within 0.3 s; narrow it with `page`";
-    check_script(Method::GET, drip(), true, text).await;
+    check_slow(Method::GET, drip(), true, text).await;
     let text = "201 Created, carried out; the reply was not complete within 0.3 s and is left out. Do not repeat.";
-    check_script(Method::POST, drip(), false, text).await;
+    check_slow(Method::POST, drip(), false, text).await;
 }
 
 #[tokio::test]
@@ -230,7 +234,7 @@ async fn connections_are_kept_and_used_again() {
     let raw = Raw::serve(vec![vec![one; 3].concat()]).await;
     let caller = caller();
     for _ in 0..3 {
-        assert_eq!(said(&call(&caller, &quick(Method::GET), &raw.origin).await), "{}");
+        assert_eq!(said(&call(&caller, &patient(Method::GET), &raw.origin).await), "{}");
     }
     assert_eq!((raw.n_connections(), raw.requests().len()), (1, 3));
 }
@@ -242,8 +246,8 @@ async fn second_call_on_a_closed_connection(method: Method, cut: Vec<Step>) -> (
     let first = [good.clone(), vec![Step::Read], cut].concat();
     let raw = Raw::serve(vec![first, good]).await;
     let caller = caller();
-    assert!(!call(&caller, &quick(method.clone()), &raw.origin).await.is_error);
-    (call(&caller, &quick(method), &raw.origin).await, raw)
+    assert!(!call(&caller, &patient(method.clone()), &raw.origin).await.is_error);
+    (call(&caller, &patient(method), &raw.origin).await, raw)
 }
 
 #[tokio::test]
@@ -280,7 +284,7 @@ async fn nothing_is_repeated_once_a_byte_was_heard() {
 #[tokio::test]
 async fn a_request_is_repeated_once_only() {
     let raw = Raw::serve(vec![vec![Step::Read]]).await;
-    let answer = call(&caller(), &quick(Method::GET), &raw.origin).await;
+    let answer = call(&caller(), &patient(Method::GET), &raw.origin).await;
     assert_eq!(said(&answer), "the connection to the upstream broke before its reply");
     assert_eq!(raw.requests().len(), 2);
 }
@@ -290,7 +294,7 @@ async fn connections_closed_while_idle_cost_nothing() {
     let raw = Raw::answering(respond("200 OK", JSON, "{}")).await;
     let caller = caller();
     for _ in 0..3 {
-        let answer = call(&caller, &quick(Method::POST), &raw.origin).await;
+        let answer = call(&caller, &patient(Method::POST), &raw.origin).await;
         assert!(!answer.is_error, "{answer:?}");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
@@ -302,16 +306,25 @@ async fn an_upstream_that_is_away_says_that_nothing_was_done() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let origin = format!("http://{}", listener.local_addr().unwrap());
     drop(listener);
-    let answer = call(&caller(), &quick(Method::POST), &origin).await;
+    let answer = call(&caller(), &patient(Method::POST), &origin).await;
     let text = format!("cannot connect to `{origin}`: connection refused; the call was not made");
     assert_eq!(answer, Answer::error(text));
+}
+
+#[tokio::test]
+async fn a_name_that_cannot_be_resolved_says_so() {
+    // Too long for a label, so that no resolver is asked.
+    let origin = format!("http://{}.test", "a".repeat(70));
+    let answer = call(&caller(), &patient(Method::POST), &origin).await;
+    let text = "the host name cannot be resolved; the call was not made";
+    assert_eq!(said(&answer), format!("cannot connect to `{origin}`: {text}"));
 }
 
 #[tokio::test]
 async fn an_upstream_without_tls_says_so() {
     let raw = Raw::serve(vec![vec![send("220 mail ready\r\n"), Step::Wait(500)]]).await;
     let origin = raw.origin.replace("http:", "https:");
-    let answer = call(&caller(), &quick(Method::GET), &origin).await;
+    let answer = call(&caller(), &patient(Method::GET), &origin).await;
     assert!(
         said(&answer).starts_with(&format!("cannot connect to `{origin}`: TLS failed (")),
         "{answer:?}"
@@ -507,6 +520,37 @@ async fn a_panic_in_a_service_is_an_error_with_a_number() {
         let text = if method == Method::GET { text } else { format!("{text}; {UNSURE}") };
         assert_eq!(answer, Answer::error(text));
     }
+}
+
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl std::io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn the_log_tells_a_panic_by_its_number_without_what_the_call_was_about() {
+    let log = Log::default();
+    let writer = log.clone();
+    let subscriber =
+        tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone()).finish();
+    let _guard = tracing::subscriber::set_default(subscriber);
+    let about = "memo-of-alice".to_owned();
+    let formatted = recording::<Full<Bytes>>(&Seen::default(), move || panic!("no {about}"));
+    call_service(formatted, &plan()).await;
+    let fixed = recording::<Full<Bytes>>(&Seen::default(), || panic!("a fixed message"));
+    call_service(fixed, &plan()).await;
+    let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    assert!(log.contains("number=1") && log.contains("/memos/{memo}"), "{log}");
+    assert!(log.contains("a fixed message"), "{log}");
+    assert!(!log.contains("alice") && !log.contains("abc"), "{log}");
 }
 
 #[tokio::test]
