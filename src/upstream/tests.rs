@@ -354,7 +354,7 @@ async fn calls_over_the_bound_are_refused_at_once() {
     let (_, (answer, waited)) = tokio::join!(first, second);
     assert_eq!(
         said(&answer),
-        "busy: 1 calls to this upstream are in flight, its limit; try again in a moment"
+        "busy: the limit of 1 calls at once to this upstream is reached; try again in a moment"
     );
     assert!(waited < Duration::from_millis(100));
     let third = caller.call(&target, &plan, &given, &auth, |_| {}).await;
