@@ -11,11 +11,15 @@ mod auth;
 mod client;
 mod error;
 mod flight;
+#[cfg(test)]
+mod raw;
 mod receive;
 mod request;
 mod response;
 mod secret;
 mod service;
+#[cfg(test)]
+mod tests;
 
 use std::{
     any::Any,

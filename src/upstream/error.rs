@@ -57,11 +57,13 @@ impl Failure {
         let words = match self {
             Self::Busy(Bound::Upstream(n)) => {
                 return format!(
-                    "busy: {n} calls to this upstream are in flight, its limit; try again in a moment"
+                    "busy: the limit of {n} calls at once to this upstream is reached; try again in a moment"
                 );
             }
             Self::Busy(Bound::All(n)) => {
-                return format!("busy: {n} calls are in flight, the limit; try again in a moment");
+                return format!(
+                    "busy: the limit of {n} calls at once is reached; try again in a moment"
+                );
             }
             Self::Unsent(why) => {
                 return format!(
@@ -155,7 +157,7 @@ mod tests {
         check(
             &Failure::Busy(Bound::Upstream(64)),
             false,
-            "busy: 64 calls to this upstream are in flight, its limit; try again in a moment",
+            "busy: the limit of 64 calls at once to this upstream is reached; try again in a moment",
         );
     }
 

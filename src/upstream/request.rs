@@ -169,15 +169,18 @@ pub(super) fn prefix(text: &str, longest: usize) -> &str {
 }
 
 #[cfg(test)]
+#[allow(clippy::needless_pass_by_value, reason = "cases read better as plain values")]
 pub(super) mod tests {
     use std::time::Duration;
 
     use http::{HeaderName, HeaderValue};
+    use proptest::prelude::*;
     use serde_json::json;
 
     use super::*;
     use crate::registry::plan::{
-        BodyPlan, Encoding, Field, Part, PathPiece, Segment, Shape, Source, Style,
+        BodyMedia, BodyPlan, Encoding, Field, Part, PathPiece, PathValue, Segment, Shape, Source,
+        Style,
     };
 
     pub(in crate::upstream) fn argument(name: &str) -> Source {
@@ -389,8 +392,7 @@ pub(super) mod tests {
 
     #[test]
     fn content_type_is_set_with_a_body_only() {
-        let media =
-            crate::registry::plan::BodyMedia::Json(HeaderValue::from_static("application/json"));
+        let media = BodyMedia::Json(HeaderValue::from_static("application/json"));
         let body = BodyPlan::Fields {
             fields: vec![field("content")],
             media,
@@ -403,5 +405,139 @@ pub(super) mod tests {
         assert_eq!(out.body, r#"{"content":"x"}"#);
         let out = run(&plan, &target("http://h"), json!({"memo": "a"})).unwrap();
         assert!(out.headers.is_empty() && out.body.is_empty());
+    }
+
+    /// A segment of a random template: a literal, a value, or a value with a verb.
+    #[derive(Clone, Debug)]
+    enum Piece {
+        Literal(String),
+        Value { slashes: bool },
+        Verb(String),
+    }
+
+    fn piece() -> impl Strategy<Value = Piece> {
+        prop_oneof![
+            "[a-z0-9]{1,6}".prop_map(Piece::Literal),
+            any::<bool>().prop_map(|slashes| Piece::Value { slashes }),
+            "[a-z]{1,6}".prop_map(Piece::Verb),
+        ]
+    }
+
+    /// Text with the characters that matter in addresses more often than chance would have it.
+    fn hostile() -> impl Strategy<Value = String> {
+        let bits = prop_oneof![
+            Just("/".to_owned()),
+            Just("..".to_owned()),
+            Just(".".to_owned()),
+            Just("%2e".to_owned()),
+            Just("%2F".to_owned()),
+            Just("\\".to_owned()),
+            Just("//evil.test".to_owned()),
+            Just("@".to_owned()),
+            Just("?#&=;,".to_owned()),
+            Just("\r\n".to_owned()),
+            "[a-zA-Z0-9 ]{1,5}",
+            any::<char>().prop_map(String::from),
+        ];
+        prop::collection::vec(bits, 0..6).prop_map(|bits| bits.concat())
+    }
+
+    /// The template with placeholders `v0`, `v1` …, and the decoded segments it must give.
+    fn template(pieces: &[Piece], values: &[String]) -> (Vec<Segment>, Vec<String>) {
+        let mut segments = Vec::new();
+        let mut expected = Vec::new();
+        for (n, piece) in pieces.iter().enumerate() {
+            let value = &values[n];
+            let place = || path::tests::simple(&format!("v{n}"));
+            let (segment, decoded) = match piece {
+                Piece::Literal(text) => {
+                    (vec![PathPiece::Literal(text.clone())], vec![text.clone()])
+                }
+                Piece::Value { slashes: false } => {
+                    (vec![PathPiece::Value(place())], vec![value.clone()])
+                }
+                Piece::Value { slashes: true } => {
+                    let place = PathValue { slashes: true, ..place() };
+                    let decoded = value.split('/').map(str::to_owned).collect();
+                    (vec![PathPiece::Value(place)], decoded)
+                }
+                Piece::Verb(verb) => {
+                    let verb = format!(":{verb}");
+                    let decoded = vec![format!("{value}{verb}")];
+                    (vec![PathPiece::Value(place()), PathPiece::Literal(verb)], decoded)
+                }
+            };
+            segments.push(Segment(segment));
+            expected.extend(decoded);
+        }
+        (segments, expected)
+    }
+
+    proptest! {
+        #[test]
+        fn no_argument_changes_origin_or_path_shape_and_all_arrive_as_they_were(
+            pieces in prop::collection::vec(piece(), 1..6),
+            values in prop::collection::vec(hostile(), 6),
+            page in hostile(),
+            tags in prop::collection::vec(hostile(), 0..4),
+        ) {
+            let (segments, expected) = template(&pieces, &values);
+            let plan = Plan {
+                base_path: "/api/v1".into(),
+                path: segments,
+                query: vec![parameter("page"), parameter("tags")],
+                ..plan()
+            };
+            let mut given = Map::new();
+            given.extend(values.iter().enumerate().map(|(n, value)| (format!("v{n}"), json!(value))));
+            given.insert("page".into(), json!(page));
+            given.insert("tags".into(), json!(tags));
+            let target = target("http://api.test:5230");
+            let built = build(&plan, &target, &Arguments::assume_checked(given), 100_000);
+            let used = pieces.iter().zip(&values).filter(|(piece, _)| !matches!(piece, Piece::Literal(_)));
+            let refused = used.into_iter().any(|(piece, value)| {
+                let parts: Vec<_> = match piece {
+                    Piece::Value { slashes: true } => value.split('/').collect(),
+                    _ => vec![value.as_str()],
+                };
+                parts.iter().any(|part| {
+                    matches!(*part, "" | "." | "..") || part.chars().any(char::is_control)
+                })
+            });
+            prop_assert_eq!(built.is_err(), refused);
+            let Ok(outgoing) = built else { return Ok(()) };
+            // A second, unforgiving reader: the address as browsers and most servers tidy it.
+            let url = url::Url::parse(&outgoing.uri.to_string()).unwrap();
+            prop_assert_eq!(url.origin().ascii_serialization(), "http://api.test:5230");
+            let decode = |text: &str| {
+                percent_encoding::percent_decode_str(text).decode_utf8().unwrap().into_owned()
+            };
+            let segments: Vec<_> = url.path_segments().unwrap().map(decode).collect();
+            let expected: Vec<_> =
+                ["api", "v1"].into_iter().map(str::to_owned).chain(expected).collect();
+            prop_assert_eq!(segments, expected);
+            let pairs: Vec<_> = url.query_pairs().map(|(name, value)| (name.into_owned(), value.into_owned())).collect();
+            let tags = tags.into_iter().map(|tag| ("tags".to_owned(), tag));
+            let expected: Vec<_> = [("page".to_owned(), page)].into_iter().chain(tags).collect();
+            prop_assert_eq!(pairs, expected);
+        }
+
+        #[test]
+        fn no_argument_ends_its_header_or_makes_another(value in hostile()) {
+            let mut plan = plan();
+            plan.headers.push(header_parameter("X-Trace"));
+            plan.cookies.push(parameter("session"));
+            let given = json!({"memo": "a", "X-Trace": value, "session": value});
+            let Ok(outgoing) = build(&plan, &target("http://h"), &arguments(given), 8192) else {
+                return Ok(());
+            };
+            prop_assert_eq!(outgoing.headers.len(), 2);
+            prop_assert_eq!(outgoing.headers["x-trace"].as_bytes(), value.as_bytes());
+            let cookie = outgoing.headers["cookie"].to_str().unwrap();
+            let cookie = cookie.strip_prefix("session=").unwrap();
+            prop_assert!(!cookie.contains([';', ',', ' ']));
+            let decoded = percent_encoding::percent_decode_str(cookie).decode_utf8().unwrap();
+            prop_assert_eq!(decoded.as_ref(), value.as_str());
+        }
     }
 }

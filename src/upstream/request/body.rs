@@ -182,6 +182,7 @@ fn forgiving(alphabet: &Alphabet) -> GeneralPurpose {
 }
 
 #[cfg(test)]
+#[allow(clippy::needless_pass_by_value, reason = "cases read better as plain values")]
 mod tests {
     use serde_json::json;
 

@@ -110,6 +110,7 @@ fn boundary(parts: &[Part]) -> String {
 }
 
 #[cfg(test)]
+#[allow(clippy::needless_pass_by_value, reason = "cases read better as plain values")]
 mod tests {
     use serde_json::json;
 

@@ -233,6 +233,7 @@ fn decorated(place: &PathValue, encoded: &str) -> String {
 }
 
 #[cfg(test)]
+#[allow(clippy::needless_pass_by_value, reason = "cases read better as plain values")]
 pub(super) mod tests {
     use serde_json::json;
 

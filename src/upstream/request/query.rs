@@ -121,6 +121,7 @@ fn pair(out: &mut String, name: &str, encoded: &str) {
 }
 
 #[cfg(test)]
+#[allow(clippy::needless_pass_by_value, reason = "cases read better as plain values")]
 mod tests {
     use serde_json::json;
 

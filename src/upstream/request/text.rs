@@ -78,6 +78,7 @@ fn digits(number: &Number) -> String {
 }
 
 #[cfg(test)]
+#[allow(clippy::needless_pass_by_value, reason = "cases read better as plain values")]
 mod tests {
     use serde_json::json;
 

@@ -6,7 +6,7 @@
 
 use http::{
     StatusCode,
-    header::{LOCATION, WWW_AUTHENTICATE},
+    header::{AUTHORIZATION, LOCATION, WWW_AUTHENTICATE},
 };
 use serde_json::{Map, Value};
 use url::Url;
@@ -231,7 +231,7 @@ fn hint(received: &Received, context: &Context<'_>) -> Option<String> {
     let scheme = received.headers.get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok());
     let scheme = scheme.and_then(|value| value.split([' ', ',']).next()).unwrap_or("Bearer");
     let scheme: String = scheme.chars().filter(char::is_ascii_alphanumeric).take(20).collect();
-    Some(if context.target.forward.iter().any(|name| *name == http::header::AUTHORIZATION) {
+    Some(if context.target.forward.contains(&AUTHORIZATION) {
         format!(
             "No credential was sent. Give the MCP client an `Authorization: {scheme} …` header; it is passed on to this API only."
         )
@@ -260,6 +260,7 @@ mod tests {
     use http::{HeaderMap, HeaderName, HeaderValue};
 
     use super::*;
+    use crate::registry::plan::Target;
     use crate::upstream::{
         request::tests::{plan, target},
         secret::Secrets,
@@ -280,7 +281,7 @@ mod tests {
     fn said(received: &Received) -> String {
         let (plan, target, token) =
             (plan(), target("http://api.test"), HeaderValue::from_static("Bearer t0ken-t0ken"));
-        let secrets = Secrets::of([(&http::header::AUTHORIZATION, &token)]);
+        let secrets = Secrets::of([(&AUTHORIZATION, &token)]);
         let context =
             Context { plan: &plan, target: &target, secrets: &secrets, has_credential: true };
         text(received, &context)
@@ -426,7 +427,7 @@ mod tests {
         let (plan, mut target, secrets) = (plan(), target("http://api.test"), Secrets::default());
         let received =
             reply(401, &[("www-authenticate", "Basic realm=\"x\"")], r#"{"message":"sign in"}"#);
-        let ask = |target: &crate::registry::plan::Target| {
+        let ask = |target: &Target| {
             let context = Context { plan: &plan, target, secrets: &secrets, has_credential: false };
             text(&received, &context)
         };
