@@ -48,6 +48,17 @@ impl Side {
         }
     }
 
+    /// Bytes the parts of a node need at least; tells cheaply that it cannot fit.
+    fn least(self, view: &View<'_>) -> usize {
+        let fields = if view.is(Kind::Object) { view.flat.fields.len() } else { 0 };
+        let names = view.flat.fields.iter().take(fields).map(|(name, _)| name.len()).sum::<usize>();
+        let stub = match self {
+            Self::Input => r#""":{"type":"array"},"#.len(),
+            Self::Output => r#""":{},"#.len(),
+        };
+        names + fields * stub
+    }
+
     fn view<'a>(self, reader: &Reader<'a>, part: &Part<'a>) -> View<'a> {
         match self {
             Self::Input => view::input(reader, part),
@@ -66,9 +77,6 @@ impl Side {
         }
     }
 }
-
-/// Bytes no property needs less of; tells early that a node cannot fit.
-const SMALLEST: usize = 10;
 
 /// A stub that may grow.
 struct Task<'a> {
@@ -153,7 +161,7 @@ impl<'a> Tree<'_, 'a> {
         let paid = self.nodes.get(node).map_or(0, |node| node.bytes);
         let room = (self.side.bytes() + paid).saturating_sub(self.bytes);
         let recursive = is_compound(&view) && above.meets(&view.flat);
-        if recursive || view.flat.fields.len() * SMALLEST > room {
+        if recursive || self.side.least(&view) > room {
             self.cut += 1;
             return;
         }
