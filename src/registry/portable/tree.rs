@@ -117,7 +117,10 @@ impl<'a> Tree<'_, 'a> {
         let mut opened = self.open(&view, &trail, true);
         opened.frame.open &= view.flat.additional.is_some();
         opened.frame.keywords = Map::from_iter([("type".to_owned(), "object".into())]);
-        let text = words::description(&view.flat);
+        let text = match self.side {
+            Side::Input => words::arguments(&view.flat),
+            Side::Output => words::result(&view.flat),
+        };
         if !text.is_empty() {
             opened.frame.keywords.insert("description".into(), text.into());
         }
