@@ -38,6 +38,7 @@ impl<'a> Said<'a> {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Fields<'a> {
     list: Vec<(&'a str, Part<'a>)>,
+    /// Where names stand, filled when two nodes are joined: most never are.
     places: HashMap<&'a str, usize>,
 }
 
@@ -50,7 +51,26 @@ impl<'a> Fields<'a> {
         self.list.len()
     }
 
-    fn join(&mut self, name: &'a str, part: Part<'a>, join: fn(Part<'a>, Part<'a>) -> Part<'a>) {
+    /// Takes in the properties of another node; those both have are joined.
+    fn join(&mut self, other: Self, join: fn(Part<'a>, Part<'a>) -> Part<'a>) {
+        if self.list.is_empty() {
+            *self = other;
+            return;
+        }
+        for (place, (name, _)) in self.list.iter().enumerate().skip(self.places.len()) {
+            self.places.insert(name, place);
+        }
+        for (name, part) in other.list {
+            self.join_one(name, part, join);
+        }
+    }
+
+    fn join_one(
+        &mut self,
+        name: &'a str,
+        part: Part<'a>,
+        join: fn(Part<'a>, Part<'a>) -> Part<'a>,
+    ) {
         let place = *self.places.entry(name).or_insert(self.list.len());
         match self.list.get_mut(place) {
             Some((_, known)) => {
@@ -173,9 +193,8 @@ impl<'a> Flat<'a> {
     fn read_object(&mut self, map: &'a Map<String, Value>, reader: &Reader<'a>) {
         if let Some(Value::Object(properties)) = map.get("properties") {
             let taken = reader.take(properties.len());
-            for (name, node) in properties.iter().take(taken) {
-                self.fields.join(name, Part::One(node), Part::and);
-            }
+            let given = properties.iter().take(taken);
+            self.fields.list = given.map(|(name, node)| (name.as_str(), Part::One(node))).collect();
         }
         let names = array(map, "required");
         let taken = reader.take(names.len());
@@ -201,9 +220,7 @@ impl<'a> Flat<'a> {
 
     /// Joins a node that applies too.
     pub(super) fn and(&mut self, other: Self) {
-        for (name, part) in other.fields.list {
-            self.fields.join(name, part, Part::and);
-        }
+        self.fields.join(other.fields, Part::and);
         self.names.extend(other.names);
         self.entries.extend(other.entries);
         self.title.and(other.title);
@@ -232,9 +249,7 @@ impl<'a> Flat<'a> {
     /// must.
     pub(super) fn or(&mut self, other: &Self) {
         self.entries.extend(&other.entries);
-        for (name, part) in other.fields.iter() {
-            self.fields.join(name, part.clone(), Part::or);
-        }
+        self.fields.join(other.fields.clone(), Part::or);
         self.additional = joined(self.additional.take(), other.additional.clone(), Part::or);
         self.items = joined(self.items.take(), other.items.clone(), Part::or);
     }

@@ -48,6 +48,17 @@ impl Side {
         }
     }
 
+    /// Bytes the parts of a node need at least; tells cheaply that it cannot fit.
+    fn least(self, view: &View<'_>) -> usize {
+        let fields = if view.is(Kind::Object) { view.flat.fields.len() } else { 0 };
+        let names = view.flat.fields.iter().take(fields).map(|(name, _)| name.len()).sum::<usize>();
+        let stub = match self {
+            Self::Input => r#""":{"type":"array"},"#.len(),
+            Self::Output => r#""":{},"#.len(),
+        };
+        names + fields * stub
+    }
+
     fn view<'a>(self, reader: &Reader<'a>, part: &Part<'a>) -> View<'a> {
         match self {
             Self::Input => view::input(reader, part),
@@ -66,9 +77,6 @@ impl Side {
         }
     }
 }
-
-/// Bytes no property needs less of; tells early that a node cannot fit.
-const SMALLEST: usize = 10;
 
 /// A stub that may grow.
 struct Task<'a> {
@@ -109,7 +117,10 @@ impl<'a> Tree<'_, 'a> {
         let mut opened = self.open(&view, &trail, true);
         opened.frame.open &= view.flat.additional.is_some();
         opened.frame.keywords = Map::from_iter([("type".to_owned(), "object".into())]);
-        let text = words::description(&view.flat);
+        let text = match self.side {
+            Side::Input => words::arguments(&view.flat),
+            Side::Output => words::result(&view.flat),
+        };
         if !text.is_empty() {
             opened.frame.keywords.insert("description".into(), text.into());
         }
@@ -153,7 +164,7 @@ impl<'a> Tree<'_, 'a> {
         let paid = self.nodes.get(node).map_or(0, |node| node.bytes);
         let room = (self.side.bytes() + paid).saturating_sub(self.bytes);
         let recursive = is_compound(&view) && above.meets(&view.flat);
-        if recursive || view.flat.fields.len() * SMALLEST > room {
+        if recursive || self.side.least(&view) > room {
             self.cut += 1;
             return;
         }

@@ -81,9 +81,14 @@ pub(super) fn left_out(count: usize, noun: &str, what: &str) -> String {
     format!("{count} more {noun}{s} {verb} {what} here for size; `get_endpoint` lists all.")
 }
 
-/// A description of the document by itself.
-pub(super) fn description(flat: &Flat<'_>) -> String {
+/// The description of a result.
+pub(super) fn result(flat: &Flat<'_>) -> String {
     clean(flat.description.text, DESCRIPTION)
+}
+
+/// The description of all arguments together, and what its alternatives ask for.
+pub(super) fn arguments(flat: &Flat<'_>) -> String {
+    together(flat.description.text, needs(flat).as_slice(), DESCRIPTION)
 }
 
 /// The schema's own name: that of the reference to it.
@@ -252,14 +257,22 @@ fn kind_words(view: &View<'_>) -> String {
     if flat.base64 {
         words.push_str(" (base64)");
     }
-    let named = view.labels.iter().any(|label| view.kinds.iter().all(|kind| kind.word() != label));
     match &flat.values {
         Some(values) => format!("{words}: {}", values_list(values)),
-        None if view.labels.len() > 1 && named => {
+        None if names_objects(view) => {
             format!("{words}: one of {}", list(view.labels.iter().cloned(), ", "))
         }
         None => words,
     }
+}
+
+/// Whether the alternatives are called something that their kinds do not say.
+fn names_objects(view: &View<'_>) -> bool {
+    let plain = |label: &str| {
+        label.starts_with("array") || label.split(" or ").all(|word| Kind::named(word).is_some())
+    };
+    let objects = view.kinds.contains(&Kind::Object) && view.labels.len() > 1;
+    objects && view.labels.iter().any(|label| !plain(label))
 }
 
 /// The word of a kind; a map says what it holds.
