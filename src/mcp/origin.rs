@@ -59,7 +59,7 @@ impl Origins {
     pub(super) fn judge(&self, headers: &HeaderMap, uri: &Uri) -> Result<(), Refusal> {
         let host = host(headers, uri);
         if self.bind != Bind::Public && !host.as_ref().is_some_and(|host| self.knows(host)) {
-            return Err(self.refuse("Host", &shown(headers, &header::HOST), "http://"));
+            return Err(self.refuse("Host", &shown(headers, &header::HOST)));
         }
         let mut origins = headers.get_all(header::ORIGIN).iter();
         let Some(origin) = origins.next() else { return Ok(()) };
@@ -68,11 +68,7 @@ impl Origins {
             && origin.is_some_and(|origin| {
                 self.public.contains(&origin) || host.is_some_and(|host| host.is_safe_for(&origin))
             });
-        if allowed {
-            Ok(())
-        } else {
-            Err(self.refuse("Origin", &shown(headers, &header::ORIGIN), ""))
-        }
+        if allowed { Ok(()) } else { Err(self.refuse("Origin", &shown(headers, &header::ORIGIN))) }
     }
 
     fn knows(&self, host: &Host) -> bool {
@@ -82,13 +78,16 @@ impl Origins {
         is_loopback(&host.name) || self.public.iter().any(is_its)
     }
 
-    fn refuse(&self, what: &str, value: &str, scheme: &str) -> Refusal {
+    fn refuse(&self, what: &str, value: &str) -> Refusal {
         let way = match self.bind {
-            Bind::Embedded => "give its URL to the builder as a public URL",
-            Bind::Loopback | Bind::Public => "allow it with",
+            Bind::Embedded => {
+                "give the builder the URL that clients use as a public URL (as `--public-url` does)"
+            }
+            Bind::Loopback | Bind::Public => {
+                "start with `--public-url` and the URL that clients use"
+            }
         };
-        let words =
-            format!("{what} `{value}` is not allowed; {way} (`--public-url {scheme}{value}`)");
+        let words = format!("{what} `{value}` is not allowed; if it should be, {way}");
         Refusal::new(StatusCode::FORBIDDEN, ErrorCode::INVALID_REQUEST, words)
     }
 }
