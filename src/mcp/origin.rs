@@ -7,7 +7,7 @@
 //! loopback name or a public URL's. Requests without `Origin` come from no browser: no Origin rule.
 //! Pure: values in, verdict out.
 
-use std::{fmt, net::IpAddr, str::FromStr};
+use std::{net::IpAddr, str::FromStr};
 
 use http::{HeaderMap, HeaderName, StatusCode, Uri, header, uri::Authority};
 use rmcp::model::ErrorCode;
@@ -211,16 +211,6 @@ fn shown(headers: &HeaderMap, name: &HeaderName) -> String {
     value.map_or_else(|| "(none)".into(), |value| value.chars().take(200).collect())
 }
 
-impl fmt::Display for Bind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Loopback => "loopback",
-            Self::Public => "public",
-            Self::Embedded => "embedded",
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -240,7 +230,7 @@ mod tests {
 
     fn check(bind: Bind, host: &str, origin: &str, allowed: bool) {
         let verdict = judge(bind, host, origin);
-        assert_eq!(verdict.is_ok(), allowed, "{bind}: host `{host}`, origin `{origin}`");
+        assert_eq!(verdict.is_ok(), allowed, "{bind:?}: host `{host}`, origin `{origin}`");
         if let Err(refusal) = verdict {
             assert_eq!(refusal.status, 403);
             assert!(String::from_utf8(refusal.json()).unwrap().contains("--public-url"));

@@ -9,7 +9,7 @@ use http::Method;
 use serde_json::{Value, json};
 
 use super::support::{Bench, WAYS, Way, modern_request, request, snapshot};
-use crate::config::Limits;
+use crate::{config::Limits, snapshot::live::Live};
 
 fn text_error(text: &str) -> Value {
     json!({"content": [{"type": "text", "text": text}], "isError": true})
@@ -98,6 +98,19 @@ async fn a_removed_tool_says_so() {
     bench.publish(3, &["a", "b"]);
     let answer = bench.ask(Way::Modern, "tools/call", json!({"name": "a"})).await;
     assert_eq!(answer["result"]["isError"], false);
+}
+
+#[test]
+fn removed_names_are_forgotten_after_so_many_swaps() {
+    let live = Live::new(Some(Arc::new(snapshot(1, &["a", "z"])))).remembering(2);
+    for (generation, name) in [(2, "b"), (3, "c"), (4, "d")] {
+        live.publish(Arc::new(snapshot(generation, &[name, "z"])));
+    }
+    let known = |name| live.removed(name).is_some();
+    assert_eq!(
+        ["a", "b", "c", "old_c", "d", "z"].map(known),
+        [false, true, true, true, false, false]
+    );
 }
 
 #[tokio::test]
