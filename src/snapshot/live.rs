@@ -3,11 +3,9 @@
 //! `generation` only rises; a failed build never touches the value; listeners hear of a generation
 //! only after it is readable.
 
-use std::{
-    collections::VecDeque,
-    sync::{Arc, Mutex, PoisonError},
-    time::Instant,
-};
+mod removed;
+
+use std::{sync::Arc, time::Instant};
 
 use arc_swap::ArcSwapOption;
 use tokio::sync::watch;
@@ -19,15 +17,7 @@ use super::Snapshot;
 pub struct Live {
     snapshot: ArcSwapOption<Snapshot>,
     changes: watch::Sender<u64>,
-    /// Names of tools that the last swaps removed, so that a caller of one learns why it is unknown.
-    removed: Mutex<VecDeque<Removed>>,
-    remembered: usize,
-}
-
-#[derive(Debug)]
-struct Removed {
-    since: Instant,
-    names: Vec<Box<str>>,
+    removed: removed::Removed,
 }
 
 impl Live {
@@ -36,15 +26,20 @@ impl Live {
         Self {
             snapshot: ArcSwapOption::new(snapshot),
             changes: watch::Sender::new(0),
-            removed: Mutex::default(),
-            remembered: 10,
+            removed: removed::Removed::default(),
         }
     }
 
-    /// The same, with the removed names of this many swaps remembered; 10 unless told.
+    /// The same, remembering the removed names of this many swaps; 10 unless told.
     #[must_use]
-    pub fn remembering(self, swaps: usize) -> Self {
-        Self { remembered: swaps, ..self }
+    pub fn remembering(mut self, swaps: usize) -> Self {
+        self.removed.kept = swaps;
+        self
+    }
+
+    /// When one of the last swaps removed a tool of this name; asked about names that are unknown now.
+    pub fn removed(&self, name: &str) -> Option<Instant> {
+        self.removed.since(name)
     }
 
     /// The snapshot of this moment; take it once per request and pass it down.
@@ -62,40 +57,13 @@ impl Live {
     pub(crate) fn publish(&self, snapshot: Arc<Snapshot>) -> Option<Arc<Snapshot>> {
         let generation = snapshot.generation();
         let fingerprint = *snapshot.fingerprint();
-        // Before the swap, so that whoever meets an unknown name can also learn why.
-        self.remember(&snapshot);
+        if let Some(old) = self.load() {
+            self.removed.note(&old, &snapshot);
+        }
         let old = self.snapshot.swap(Some(snapshot));
         if old.as_ref().is_none_or(|old| *old.fingerprint() != fingerprint) {
             self.changes.send_replace(generation);
         }
         old
-    }
-
-    /// When one of the last swaps removed a tool of this name; asked about names that are unknown now.
-    pub fn removed(&self, name: &str) -> Option<Instant> {
-        let removed = self.removed.lock().unwrap_or_else(PoisonError::into_inner);
-        removed
-            .iter()
-            .rev()
-            .find(|swap| swap.names.iter().any(|gone| &**gone == name))
-            .map(|swap| swap.since)
-    }
-
-    fn remember(&self, new: &Snapshot) {
-        let Some(old) = self.load() else { return };
-        let names: Vec<Box<str>> = old
-            .tools()
-            .flat_map(|(_, tool)| std::iter::once(&tool.name).chain(&tool.aliases))
-            .map(|name| name.as_str())
-            .filter(|name| new.tool(name).is_none())
-            .map(Into::into)
-            .collect();
-        if names.is_empty() {
-            return;
-        }
-        let mut removed = self.removed.lock().unwrap_or_else(PoisonError::into_inner);
-        removed.push_back(Removed { since: Instant::now(), names });
-        let surplus = removed.len().saturating_sub(self.remembered);
-        removed.drain(..surplus);
     }
 }
