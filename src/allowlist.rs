@@ -1,12 +1,31 @@
 //! The allowlist file: which operations of one document become tools, and how.
 //!
 //! [`parse`] turns a text into an [`Allowlist`] whose every entry knows its place, or into all the
-//! faults of the file at once. Nothing here knows a document: whether a selector matches anything is
-//! for the registry to say.
+//! faults of the file at once, none twice. Nothing here knows a document or reads a file: whether a
+//! selector matches anything is for the registry to say, and [`references`] tells whoever reads the
+//! inputs what else to read.
+//!
+//! The keys stand in one table, from which unknown ones are told and the [`schema`] for editors is
+//! made. An empty list or mapping may be written as nothing (all its lines commented out); `tools`
+//! must be there, so that a file cut short is not taken for one that allows nothing.
+
+mod entry;
+mod file;
+pub mod header;
+mod key;
+mod read;
+mod reference;
+mod schema;
+pub mod selector;
 
 use std::{sync::Arc, time::Duration};
 
 use serde_json::Value;
+
+pub use header::HeaderPiece;
+pub use reference::{References, references};
+pub use schema::schema;
+pub use selector::{Pattern, Selector};
 
 use crate::{
     diagnostic::{Diagnostic, Position},
@@ -31,6 +50,8 @@ pub struct Allowlist {
     pub deny: Vec<Located<Selector>>,
     /// `tools`, in file order.
     pub entries: Vec<Entry>,
+    /// `instructions`: what a model is told about the server, instead of the text made from the document.
+    pub instructions: Option<String>,
     /// `headers`: on every call, in file order.
     pub headers: Vec<Header>,
     /// `forward`: the caller's headers that go upstream; `None` means the default rule.
@@ -83,17 +104,6 @@ pub struct Header {
     pub value: Vec<HeaderPiece>,
 }
 
-/// A piece of a header's value.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum HeaderPiece {
-    /// Literal text.
-    Text(String),
-    /// `${VAR}`: from the environment.
-    Variable(String),
-    /// `${file:/run/secrets/key}`: the file's content without its trailing line end, re-read on change.
-    File(String),
-}
-
 /// One entry of `tools`.
 #[derive(Clone, Debug)]
 pub struct Entry {
@@ -103,30 +113,6 @@ pub struct Entry {
     pub changes: Changes,
     /// Where the entry stands.
     pub position: Position,
-}
-
-/// One grammar for `tools`, `deny`, `--allow`, `toolgate allow` and `diff`.
-#[derive(Clone, Debug)]
-pub enum Selector {
-    /// An operationId.
-    Id(String),
-    /// `METHOD /path`, the method in upper case.
-    Key {
-        /// The method.
-        method: String,
-        /// The path as in the document.
-        path: String,
-    },
-    /// Anything with a `*`: over operationIds or over keys.
-    Pattern(Pattern),
-    /// Every operation of a tag.
-    Tag(String),
-}
-
-/// A compiled pattern; `*` crosses `/`, `{ } [ ] ?` are literal.
-#[derive(Clone, Debug)]
-pub struct Pattern {
-    text: String,
 }
 
 /// Overrides of one entry; everything absent by default.
@@ -190,11 +176,21 @@ pub struct ArgumentChange {
     pub slashes: bool,
 }
 
+impl Allowlist {
+    /// The allowlist of `--allow`, whose entries stand at the flag; `name` is the toolset's.
+    ///
+    /// # Errors
+    /// Every selector that is not one.
+    pub fn from_selectors(name: &str, selectors: &[String]) -> Result<Self, Vec<Diagnostic>> {
+        file::from_selectors(name, selectors)
+    }
+}
+
 /// Reads an allowlist file; `name` is the toolset's.
 ///
 /// # Errors
-/// Every fault of the file, each with its place.
+/// Every fault of the file, each with its place, in the order of the text.
 pub fn parse(name: &str, text: &Text) -> Result<Allowlist, Vec<Diagnostic>> {
-    let _ = (name, text);
-    Err(vec![Diagnostic::error("not built yet")])
+    let value = text.value().map_err(|fault| vec![fault])?;
+    file::read(name, text.file(), &value, |pointers| text.places(pointers))
 }

@@ -4,6 +4,9 @@
 //! to stop at, [`Policy`] what to forgive. The command line fills these in; an embedding service
 //! fills them in through its builder.
 
+pub mod unit;
+pub mod url;
+
 use std::{path::PathBuf, time::Duration};
 
 /// What happens to a listed operation that left the document or cannot be called.

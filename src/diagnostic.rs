@@ -2,7 +2,8 @@
 //!
 //! A [`Diagnostic`] carries the user's own file name and text; printing happens only here, so that
 //! every place in the program shows `file:line:column` alike. Nothing here reads a file: who finds
-//! a fault also knows the text around it.
+//! a fault also knows the text around it. [`quote`] and [`nearest`] are the two words every message
+//! needs: the user's own text made safe to print, and what they may have meant.
 
 use std::{fmt, sync::Arc};
 
@@ -108,7 +109,8 @@ impl fmt::Display for Diagnostic {
 }
 
 impl Diagnostic {
-    /// The one-line form, then the source line with a caret under the column, like a compiler.
+    /// The one-line form, then the source line with a caret under the column, like a compiler. An
+    /// excerpt that was left out (it held a secret) is not shown.
     pub fn snippet(&self) -> String {
         let Some(place) = self.position.as_ref().and_then(|position| position.place.as_ref())
         else {
@@ -117,6 +119,122 @@ impl Diagnostic {
         let number = place.line.to_string();
         let margin = " ".repeat(number.len());
         let caret = " ".repeat(place.column.saturating_sub(1) as usize);
+        if place.excerpt.is_empty() {
+            return self.to_string();
+        }
         format!("{self}\n{margin} |\n{number} | {}\n{margin} | {caret}^", place.excerpt)
+    }
+}
+
+/// Longest user text a message repeats, in characters; more hides the message itself.
+const LONGEST_QUOTE: usize = 120;
+
+/// The user's own text in backticks: cut when long, control and direction characters escaped, so
+/// that no input can paint over a terminal.
+pub fn quote(text: &str) -> String {
+    let mut quoted = String::from("`");
+    for character in text.chars().take(LONGEST_QUOTE) {
+        if character.is_control() || DIRECTION.contains(&character) {
+            quoted.extend(character.escape_default());
+        } else {
+            quoted.push(character);
+        }
+    }
+    if text.chars().nth(LONGEST_QUOTE).is_some() {
+        quoted.push('…');
+    }
+    quoted.push('`');
+    quoted
+}
+
+/// Characters that reorder or hide the text around them.
+const DIRECTION: [char; 13] = [
+    '\u{200b}', '\u{200e}', '\u{200f}', '\u{202a}', '\u{202b}', '\u{202c}', '\u{202d}', '\u{202e}',
+    '\u{2066}', '\u{2067}', '\u{2068}', '\u{2069}', '\u{feff}',
+];
+
+/// What `word` may have been meant to be: the candidate with the fewest slips (up to a third of the
+/// letters, case aside), the first of equals; else the shortest that holds the word, or is held in it.
+/// `None` when nothing comes near.
+pub fn nearest<'a>(
+    word: &str,
+    candidates: impl IntoIterator<Item = &'a str, IntoIter: Clone>,
+) -> Option<&'a str> {
+    // No name is that long, and the work grows with the square.
+    if word.len() > 256 {
+        return None;
+    }
+    let candidates = candidates.into_iter();
+    let word = word.to_lowercase();
+    let slips = |candidate: &str| strsim::osa_distance(&word, &candidate.to_lowercase());
+    let close = candidates
+        .clone()
+        .map(|candidate| (slips(candidate), candidate))
+        .filter(|(slips, _)| *slips <= (word.chars().count() / 3).max(1))
+        .min_by_key(|(slips, _)| *slips);
+    // Shorter pieces are in everything.
+    let held = |candidate: &&str| {
+        let candidate = candidate.to_lowercase();
+        let (short, long) = (word.len().min(candidate.len()), word.len().max(candidate.len()));
+        short >= 4 && long > 0 && (candidate.contains(&word) || word.contains(&candidate))
+    };
+    close.map(|(_, candidate)| candidate).or_else(|| {
+        candidates.filter(held).min_by_key(|candidate| candidate.len().abs_diff(word.len()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(excerpt: &str) -> Diagnostic {
+        let place =
+            Place { line: 12, column: 3, pointer: "/tools/0".into(), excerpt: excerpt.into() };
+        Diagnostic::error("no such key")
+            .help("did you mean `deny`?")
+            .at(Position { file: "a.yaml".into(), place: Some(place) })
+    }
+
+    #[test]
+    fn one_line_holds_place_message_and_help() {
+        assert_eq!(at("").to_string(), "a.yaml:12:3: error: no such key; did you mean `deny`?");
+        let whole = Diagnostic::warning("slow").at(Position::whole("--limit"));
+        assert_eq!(whole.to_string(), "--limit: warning: slow");
+    }
+
+    #[test]
+    fn a_caret_stands_under_the_column() {
+        let expected =
+            "a.yaml:12:3: error: no such key; did you mean `deny`?\n   |\n12 |   dny: []\n   |   ^";
+        assert_eq!(at("  dny: []").snippet(), expected);
+    }
+
+    #[test]
+    fn an_excerpt_that_was_left_out_is_not_shown() {
+        assert_eq!(at("").snippet(), at("").to_string());
+    }
+
+    #[test]
+    fn quotes_are_cut_and_harmless() {
+        assert_eq!(quote("GET /a"), "`GET /a`");
+        assert_eq!(quote("a\u{1b}[2J\n\u{202e}b"), "`a\\u{1b}[2J\\n\\u{202e}b`");
+        assert_eq!(quote(&"é".repeat(200)).chars().count(), LONGEST_QUOTE + 3);
+    }
+
+    #[test]
+    fn the_nearest_word_is_found() {
+        let check = |word: &str, candidates: &[&str], expected: Option<&str>| {
+            assert_eq!(nearest(word, candidates.iter().copied()), expected, "{word}");
+        };
+        check("tool", &["deny", "tools", "title"], Some("tools"));
+        check("resourceNames", &["response_headers", "resource_names"], Some("resource_names"));
+        check("dney", &["docs", "deny"], Some("deny"));
+        check("listmemos", &["MemoService_ListMemos", "GetMemo"], Some("MemoService_ListMemos"));
+        check("MemoService_ListMemo", &["MemoService_ListMemos"], Some("MemoService_ListMemos"));
+        check("aaa", &["aab", "aac"], Some("aab"));
+        check("zzz", &["deny", "tools"], None);
+        check("id", &["hide", "identity"], None);
+        check("", &["deny"], None);
+        check("x", &[], None);
     }
 }

@@ -5,8 +5,28 @@
 //! process. A toolset succeeds or fails as a whole, and says every fault at once.
 
 pub mod check;
+pub mod output;
 pub mod plan;
 pub mod portable;
+
+mod alias;
+mod bundle;
+mod changes;
+mod clash;
+mod draft;
+mod hints;
+mod input;
+mod media;
+mod name;
+mod near;
+mod object;
+mod path;
+mod place;
+#[cfg(test)]
+mod sample;
+mod select;
+mod text;
+mod view;
 
 use std::sync::Arc;
 
@@ -15,10 +35,14 @@ use serde_json::{Map, Value};
 use crate::{
     allowlist::Allowlist,
     config::{Limits, Policy},
-    diagnostic::Diagnostic,
-    openapi::{Api, OperationKey},
+    diagnostic::{Diagnostic, Severity, quote},
+    openapi::{Api, Fault, OperationKey},
 };
+use bundle::Bundle;
+use draft::{Draft, Workshop};
 use plan::{Plan, Target};
+use select::{Pick, Selection};
+use view::View;
 
 /// An allowlist compiled against its document; the unit that succeeds or fails as a whole.
 #[derive(Debug)]
@@ -102,6 +126,123 @@ pub fn compile(
     allowlist: &Allowlist,
     settings: &Settings,
 ) -> Result<Toolset, Vec<Diagnostic>> {
-    let _ = (api, allowlist, settings);
-    Err(Vec::new())
+    let resolve = |reference: &str| api.schema(reference);
+    let view = View::new(&resolve);
+    let workshop = Workshop { api, allowlist, settings, view: &view };
+    let Selection { picks, errors, warnings, .. } =
+        select::select(api, allowlist, settings.policy);
+    let mut found = Findings { errors, warnings };
+    let mut bundle = Bundle::new(&view);
+    let mut drafts = Vec::new();
+    for pick in &picks {
+        match Draft::build(pick, &workshop, &mut bundle) {
+            Ok(draft) => drafts.push(draft),
+            Err(refusal) => found.refused(refusal, pick, &workshop),
+        }
+        found.remark(pick, &workshop, bundle.take_unfit_patterns());
+    }
+    found.errors.extend(clash::find(&drafts));
+    let tools = finish(drafts, bundle, &workshop, &mut found);
+    if !found.errors.is_empty() {
+        return Err(found.errors);
+    }
+    Ok(Toolset {
+        name: allowlist.name.clone(),
+        file: allowlist.file.clone(),
+        api: api.clone(),
+        target: settings.target.clone(),
+        tools,
+        warnings: found.warnings,
+    })
+}
+
+fn finish(
+    drafts: Vec<Draft<'_>>,
+    bundle: Bundle<'_>,
+    workshop: &Workshop<'_>,
+    found: &mut Findings,
+) -> Vec<Arc<Tool>> {
+    let sealed = match bundle.seal() {
+        Ok(sealed) => sealed,
+        Err(words) => {
+            found.errors.push(Diagnostic::error(words));
+            return Vec::new();
+        }
+    };
+    let mut tools = Vec::new();
+    for draft in drafts {
+        let pick = draft.pick.clone();
+        match draft.finish(&sealed, workshop) {
+            Ok(tool) => tools.push(Arc::new(tool)),
+            Err(refusal) => found.refused(refusal, &pick, workshop),
+        }
+    }
+    tools
+}
+
+/// Why an operation is no tool.
+#[derive(Debug)]
+enum Refusal {
+    /// No call of it can be made.
+    Uncallable(Vec<Fault>),
+    /// A part of the document is missing.
+    Torn(Vec<Fault>),
+    /// Its allowlist entry asks for what cannot be.
+    Allowlist(Vec<Diagnostic>),
+}
+
+/// What a build has found so far.
+struct Findings {
+    errors: Vec<Diagnostic>,
+    warnings: Vec<Diagnostic>,
+}
+
+impl Findings {
+    /// An operation that is no tool: an error, unless it was picked among others, or the policy
+    /// forgives that it cannot be called.
+    fn refused(&mut self, refusal: Refusal, pick: &Pick<'_>, workshop: &Workshop<'_>) {
+        let forgiven = !pick.is_named() || workshop.settings.policy == Policy::Forgiving;
+        let (faults, severity) = match refusal {
+            Refusal::Allowlist(faults) => return self.errors.extend(faults),
+            Refusal::Torn(faults) => (faults, Severity::Error),
+            Refusal::Uncallable(faults) if forgiven => (faults, Severity::Warning),
+            Refusal::Uncallable(faults) => (faults, Severity::Error),
+        };
+        let what = if severity == Severity::Warning { " is left out" } else { "" };
+        let list = match severity {
+            Severity::Warning => &mut self.warnings,
+            Severity::Error => &mut self.errors,
+        };
+        for fault in workshop.api.diagnostics(&faults) {
+            let message = format!("`{}`{what}: {}", pick.operation.key, fault.message);
+            list.push(Diagnostic { severity, message, ..fault });
+        }
+    }
+
+    /// What is worth knowing of an operation that is a tool.
+    fn remark(&mut self, pick: &Pick<'_>, workshop: &Workshop<'_>, patterns: Vec<String>) {
+        let operation = pick.operation;
+        let key = &operation.key;
+        for pattern in patterns {
+            let words = format!("pattern {} cannot be read and is not checked", quote(&pattern));
+            let fault = Fault { pointer: operation.pointer.clone(), words };
+            let located = workshop.api.diagnostics(&[fault]).into_iter();
+            self.warnings.extend(located.map(|d| Diagnostic { severity: Severity::Warning, ..d }));
+        }
+        if let Some(id) = operation.id.as_ref().filter(|_| operation.shared_id && !pick.is_named()) {
+            let words = format!(
+                "operationId {} is shared by several operations, so `{key}` is named after its path",
+                quote(id)
+            );
+            self.warnings.push(Diagnostic::warning(words).at(pick.position()));
+        }
+        let long = pick.changes().name.as_ref().filter(|name| name.value.len() > name::DERIVED);
+        if let Some(name) = long {
+            let words = format!(
+                "`{}` has {} characters; some clients cut names over {}",
+                name.value, name.value.len(), name::DERIVED
+            );
+            self.warnings.push(Diagnostic::warning(words).at(name.position.clone()));
+        }
+    }
 }

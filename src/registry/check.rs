@@ -1,19 +1,423 @@
 //! Arguments against the checking schema: as given, then with lossless repair at the failing nodes.
+//!
+//! A model that reads one schema and a server that checks another would talk past each other, so
+//! what a caller sent is taken as it is first. Only where a node fails is it read the way it was
+//! meant ([`repair`]); what then still fails is said all at once, in a model's words ([`words`]).
 
+mod bounds;
+mod repair;
+mod texts;
+mod words;
+
+use jsonschema::Validator;
 use serde_json::{Map, Value};
 
-use super::plan::{ArgumentFault, Arguments};
+use super::{
+    bundle::Sealed,
+    input::{Form, Input, Place, Slot},
+    near::suggestion,
+    plan::{ArgumentFault, Arguments, Source},
+    view::View,
+};
+use crate::config::Limits;
+use texts::Text;
+
+/// Names that some clients add to every call; dropped where the tool has no such argument.
+const CLIENT_EXTRAS: [&str; 6] =
+    ["toolCallId", "tool_call_id", "sessionId", "chatInput", "action", "_meta"];
 
 /// The compiled checking schema of one tool.
 #[derive(Debug)]
-pub struct Checker {}
+pub struct Checker {
+    validator: Validator,
+    arguments: Vec<Argument>,
+    /// Names that are no argument go into the body.
+    extra: bool,
+    /// Arguments that must be given as soon as one field of an optional body is.
+    together: Vec<String>,
+    /// Arguments of which at least one must be given.
+    one_of: Vec<String>,
+    /// What the whole body must obey.
+    whole: Option<Whole>,
+    bounds: bounds::Bounds,
+}
+
+/// One argument as the check needs it.
+#[derive(Debug)]
+struct Argument {
+    name: String,
+    place: Place,
+    /// Where it is shown as text and means any JSON value.
+    text: Option<Text>,
+}
+
+/// Rules that speak of all fields of a body together.
+#[derive(Debug)]
+struct Whole {
+    validator: Validator,
+    fields: Vec<(String, Source)>,
+}
+
+/// What a checker is made of, before the shared schemas are complete.
+#[derive(Clone, Debug)]
+pub(super) struct Checking {
+    /// The object schema of the arguments, as the bundle made it.
+    pub(super) root: Value,
+    /// The schema of the whole body, as the bundle made it.
+    pub(super) rules: Option<Value>,
+}
 
 impl Checker {
+    /// Compiles the checker of an operation's arguments.
+    ///
+    /// # Errors
+    /// In words, when the schema does not compile.
+    pub(super) fn compile(
+        checking: &Checking,
+        sealed: &Sealed,
+        (input, published, view): (&Input, &Map<String, Value>, &View<'_>),
+        limits: &Limits,
+    ) -> Result<Self, String> {
+        let whole = match &checking.rules {
+            Some(rules) => {
+                Some(Whole { validator: sealed.validator(rules)?, fields: fields(input) })
+            }
+            None => None,
+        };
+        let argument = |slot: &Slot| Argument {
+            name: slot.argument.clone(),
+            place: slot.place,
+            text: texts::of_slot(slot, input, published, view),
+        };
+        Ok(Self {
+            validator: sealed.validator(&checking.root)?,
+            arguments: input.arguments().map(argument).collect(),
+            extra: input.extra().is_some(),
+            together: input.together.clone(),
+            one_of: input.one_of.clone(),
+            whole,
+            bounds: bounds::Bounds { depth: limits.argument_depth, string: limits.argument_string },
+        })
+    }
+
     /// Checks the arguments of one call and repairs what can be repaired without loss.
     ///
     /// # Errors
     /// Every fault at once.
     pub fn check(&self, arguments: Map<String, Value>) -> Result<Arguments, Vec<ArgumentFault>> {
-        Ok(Arguments(arguments))
+        let mut value = Value::Object(arguments);
+        self.bounds.hold(&mut value)?;
+        let Value::Object(mut arguments) = value else {
+            return Err(vec![fault("", "the arguments are no object")]);
+        };
+        let mut faults = self.names(&mut arguments);
+        self.read_texts(&mut arguments);
+        let mut value = Value::Object(arguments);
+        faults.extend(repair::check(&self.validator, &mut value, ""));
+        // Repair changes values and drops nulls; the root stays an object.
+        let arguments = match value {
+            Value::Object(arguments) => arguments,
+            _ => Map::new(),
+        };
+        faults.extend(self.companions(&arguments));
+        if faults.is_empty() {
+            faults.extend(self.check_whole(&arguments));
+        }
+        if faults.is_empty() { Ok(Arguments(arguments)) } else { Err(faults) }
+    }
+
+    /// Drops what clients add and nulls where a parameter is not sent anyway, and refuses what is no argument.
+    fn names(&self, arguments: &mut Map<String, Value>) -> Vec<ArgumentFault> {
+        let known = |name: &str| self.arguments.iter().find(|argument| argument.name == name);
+        let mut faults = Vec::new();
+        arguments.retain(|name, value| match known(name) {
+            Some(argument) => argument.place.in_body() || !value.is_null(),
+            None if CLIENT_EXTRAS.contains(&name.as_str()) => false,
+            None if self.extra => true,
+            None => {
+                faults.push(self.unknown(name));
+                false
+            }
+        });
+        faults
+    }
+
+    fn unknown(&self, name: &str) -> ArgumentFault {
+        let names = self.arguments.iter().map(|argument| argument.name.as_str());
+        let near = suggestion(name, names.clone());
+        let words = match near.is_empty() {
+            false => format!("unknown argument{near}"),
+            true if self.arguments.is_empty() => "unknown argument; the tool takes none".to_owned(),
+            true => format!("unknown argument; known are {}", words::list(names)),
+        };
+        fault(words::cut(name), words)
+    }
+
+    /// The values that were shown as text are read.
+    fn read_texts(&self, arguments: &mut Map<String, Value>) {
+        for argument in &self.arguments {
+            let value = arguments.get_mut(&argument.name);
+            if let (Some(text), Some(value)) = (&argument.text, value) {
+                text.read(value);
+            }
+        }
+    }
+
+    /// What must be given because of what was given.
+    fn companions(&self, arguments: &Map<String, Value>) -> Vec<ArgumentFault> {
+        let is_field = |argument: &&Argument| argument.place == Place::Field;
+        let fields = || self.arguments.iter().filter(is_field);
+        let mut given = fields().filter(|field| arguments.contains_key(&field.name));
+        let Some(first) = given.next() else {
+            if self.one_of.is_empty() || self.extra && !arguments.is_empty() {
+                return Vec::new();
+            }
+            let choices = words::list(self.one_of.iter().map(String::as_str));
+            return vec![fault("", format!("nothing to change was given; give at least one of {choices}"))];
+        };
+        let missing = self.together.iter().filter(|name| !arguments.contains_key(*name));
+        let words = |name: &String| {
+            fault(name.clone(), format!("required once `{}` is given", first.name))
+        };
+        missing.map(words).collect()
+    }
+
+    /// The rules of the whole body, on the body as it will be built.
+    fn check_whole(&self, arguments: &Map<String, Value>) -> Vec<ArgumentFault> {
+        let Some(whole) = &self.whole else {
+            return Vec::new();
+        };
+        let mut body = Map::new();
+        for (name, source) in &whole.fields {
+            if let Some(value) = source.value(arguments) {
+                body.insert(name.clone(), value.clone());
+            }
+        }
+        for (name, value) in arguments {
+            if !self.arguments.iter().any(|argument| argument.name == *name) {
+                body.insert(name.clone(), value.clone());
+            }
+        }
+        words::faults(&whole.validator, &Value::Object(body))
+    }
+}
+
+fn fields(input: &Input) -> Vec<(String, Source)> {
+    let fields = input.slots.iter().filter(|slot| slot.place == Place::Field);
+    match input.form {
+        Form::Fields { .. } => fields.map(|f| (f.wire.clone(), f.source.clone())).collect(),
+        Form::None | Form::Whole(_) => Vec::new(),
+    }
+}
+
+fn fault(path: impl Into<String>, words: impl Into<String>) -> ArgumentFault {
+    ArgumentFault { path: path.into(), words: words.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::registry::sample::Sample;
+
+    fn memo() -> Value {
+        json!({"$ref": "#/components/schemas/Memo"})
+    }
+
+    fn check(sample: &Sample, given: Value) -> Result<String, String> {
+        let arguments = given.as_object().unwrap().clone();
+        match sample.checker().check(arguments) {
+            Ok(arguments) => Ok(Value::Object(arguments.0).to_string()),
+            Err(faults) => Err(faults
+                .iter()
+                .map(|fault| format!("{}: {}", fault.path, fault.words))
+                .collect::<Vec<_>>()
+                .join("\n")),
+        }
+    }
+
+    fn passes(sample: &Sample, given: Value, expected: Value) {
+        assert_eq!(check(sample, given), Ok(expected.to_string()));
+    }
+
+    fn fails(sample: &Sample, given: Value, expected: &str) {
+        assert_eq!(check(sample, given), Err(expected.to_owned()));
+    }
+
+    fn query(schema: Value) -> Sample {
+        Sample::new("GET /x").query("a", schema)
+    }
+
+    fn field(schema: Value) -> Sample {
+        Sample::new("POST /x").body("application/json!", json!({"properties": {"a": schema}}))
+    }
+
+    #[test]
+    fn values_that_fit_stay_as_they_are() {
+        let create = Sample::new("POST /memos").body("application/json!", memo());
+        let given = json!({"content": "5", "state": "NORMAL", "relations": [{"type": "x"}]});
+        passes(&create, given.clone(), given);
+        passes(&query(json!({"type": ["string", "integer"]})), json!({"a": "5"}), json!({"a": "5"}));
+    }
+
+    #[test]
+    fn exact_variants_are_repaired() {
+        let check = |kind: &str, given: Value, expected: Value| {
+            passes(&field(json!({"type": kind})), json!({"a": given}), json!({"a": expected}));
+        };
+        check("integer", json!("5"), json!(5));
+        check("integer", json!("-9223372036854775808"), json!(i64::MIN));
+        check("integer", json!(5.0), json!(5));
+        check("integer", json!("5.0"), json!(5));
+        check("number", json!("5.25"), json!(5.25));
+        check("boolean", json!("true"), json!(true));
+        check("string", json!(5), json!("5"));
+        check("string", json!(5.5), json!("5.5"));
+        check("array", json!("[1, 2]"), json!([1, 2]));
+        check("object", json!("{\"b\": 1}"), json!({"b": 1}));
+    }
+
+    #[test]
+    fn inexact_variants_are_refused() {
+        let check = |kind: &str, given: Value, expected: &str| {
+            fails(&field(json!({"type": kind})), json!({"a": given}), &format!("a: {expected}"));
+        };
+        check("integer", json!("007"), "expected integer, got `\"007\"`");
+        check("integer", json!(5.5), "expected integer, got `5.5`");
+        check("integer", json!("5.5"), "expected integer, got `\"5.5\"`");
+        check("integer", json!("99999999999999999999"), "expected integer, got `\"99999999999999999999\"`");
+        check("number", json!("0.123456789012345678901"), "expected number, got `\"0.123456789012345678901\"`");
+        check("boolean", json!("yes"), "expected boolean, got `\"yes\"`");
+        check("string", json!(true), "expected string, got `true`");
+        check("array", json!("a,b"), "expected array, got `\"a,b\"`");
+        check("object", json!([1]), "expected object, got `[1]`");
+    }
+
+    #[test]
+    fn nested_nodes_are_repaired_alike() {
+        let create = Sample::new("POST /memos").body("application/json!", memo());
+        passes(
+            &create,
+            json!({"content": "c", "state": "NORMAL", "pinned": "false",
+                "relations": "[{\"type\": 1, \"weight\": \"2\", \"memo\": null}]"}),
+            json!({"content": "c", "state": "NORMAL", "pinned": false,
+                "relations": [{"type": "1", "weight": 2}]}),
+        );
+    }
+
+    #[test]
+    fn a_union_with_null_is_repaired_as_its_one_member() {
+        let optional = json!({"anyOf": [{"type": "integer"}, {"type": "null"}]});
+        passes(&field(optional.clone()), json!({"a": "5"}), json!({"a": 5}));
+        passes(&field(json!({"type": ["integer", "null"]})), json!({"a": "5"}), json!({"a": 5}));
+        fails(&field(optional), json!({"a": "x"}), "a: expected integer, got `\"x\"`");
+        let scalars = json!({"anyOf": [{"type": "integer"}, {"type": "boolean"}]});
+        passes(&field(scalars), json!({"a": "5"}), json!({"a": 5}));
+    }
+
+    #[test]
+    fn null_is_absent_unless_the_body_says_otherwise() {
+        passes(&query(json!({"type": "string"})), json!({"a": null}), json!({}));
+        passes(&query(json!({"type": ["string", "null"]})), json!({"a": null}), json!({}));
+        passes(&field(json!({"type": "string"})), json!({"a": null}), json!({}));
+        passes(&field(json!({"type": ["string", "null"]})), json!({"a": null}), json!({"a": null}));
+        passes(&field(json!({"enum": ["x"]})), json!({"a": null}), json!({}));
+        fails(&Sample::new("GET /{a}"), json!({"a": null}), "a: required, but not given");
+    }
+
+    #[test]
+    fn unknown_names_are_refused_and_client_extras_dropped() {
+        let list = Sample::new("GET /x").query("pageSize", json!({})).query("filter", json!({}));
+        fails(&list, json!({"pagesize": 1}), "pagesize: unknown argument; did you mean `pageSize`?");
+        fails(&list, json!({"zzz": 1}), "zzz: unknown argument; known are `pageSize`, `filter`");
+        fails(&Sample::new("GET /x"), json!({"z": 1}), "z: unknown argument; the tool takes none");
+        passes(&list, json!({"toolCallId": "x", "filter": "f"}), json!({"filter": "f"}));
+        let own = Sample::new("GET /x").query("action", json!({"type": "string"}));
+        passes(&own, json!({"action": "go"}), json!({"action": "go"}));
+    }
+
+    #[test]
+    fn extra_names_obey_the_document() {
+        let body = json!({"properties": {"a": {}}, "additionalProperties": {"type": "integer"}});
+        let sample = Sample::new("POST /x").body("application/json", body);
+        passes(&sample, json!({"b": "5"}), json!({"b": 5}));
+        fails(&sample, json!({"b": "x"}), "b: expected integer, got `\"x\"`");
+    }
+
+    #[test]
+    fn all_faults_are_said_at_once() {
+        let create = Sample::new("POST /memos/{memo}").body("application/json!", memo());
+        let faults = check(&create, json!({"state": "normal", "pinnd": 1, "relations": [{"weight": []}]}));
+        let faults = faults.unwrap_err();
+        for words in [
+            "pinnd: unknown argument; did you mean `pinned`?",
+            "memo: required, but not given",
+            "content: required, but not given",
+            "state: expected one of `\"NORMAL\"`, `\"ARCHIVED\"`, got `\"normal\"`; did you mean `NORMAL`?",
+            "relations[0].type: required, but not given",
+            "relations[0].weight: expected integer, got `[]`",
+        ] {
+            assert!(faults.lines().any(|line| line == words), "{words}\n--\n{faults}");
+        }
+        assert_eq!(faults.lines().count(), 6, "{faults}");
+    }
+
+    #[test]
+    fn an_optional_body_is_whole_or_absent() {
+        let sample = Sample::new("POST /memos").body("application/json", memo());
+        passes(&sample, json!({}), json!({}));
+        fails(&sample, json!({"content": "c"}), "state: required once `content` is given");
+    }
+
+    #[test]
+    fn a_patch_changes_something() {
+        let sample = Sample::new("PATCH /memos/{memo}").body("application/json!", memo());
+        passes(&sample, json!({"memo": "m", "pinned": true}), json!({"memo": "m", "pinned": true}));
+        fails(
+            &sample,
+            json!({"memo": "m"}),
+            ": nothing to change was given; give at least one of `content`, `state`, `pinned`, `relations`",
+        );
+    }
+
+    #[test]
+    fn rules_of_the_whole_body_hold_on_the_built_body() {
+        let body = json!({"properties": {"a": {}, "b": {}},
+            "anyOf": [{"required": ["a"]}, {"required": ["b"]}]});
+        let sample = Sample::new("POST /x").body("application/json!", body.clone());
+        passes(&sample, json!({"b": 1}), json!({"b": 1}));
+        fails(&sample, json!({}), ": fits none of its forms: with \"a\", or with \"b\"; got `{}`");
+        let fixed = Sample::new("POST /x").body("application/json!", body);
+        passes(&fixed.changes("arguments: { a: { fixed: 1 } }"), json!({}), json!({}));
+    }
+
+    #[test]
+    fn values_shown_as_text_are_read() {
+        passes(&field(json!({})), json!({"a": "{\"b\": [1]}"}), json!({"a": {"b": [1]}}));
+        passes(&field(json!({})), json!({"a": "plain words"}), json!({"a": "plain words"}));
+        passes(&field(json!({})), json!({"a": {"b": 1}}), json!({"a": {"b": 1}}));
+        passes(&query(json!({})), json!({"a": "5"}), json!({"a": "5"}));
+        let nested = json!({"type": "object", "properties": {"b": {"type": "array", "items": {}}}});
+        passes(&field(nested), json!({"a": {"b": ["1", "x"]}}), json!({"a": {"b": [1, "x"]}}));
+        let whole = Sample::new("POST /x").body("application/json!", json!({}));
+        passes(&whole, json!({"body": "[1]"}), json!({"body": [1]}));
+    }
+
+    #[test]
+    fn echoed_values_are_cut() {
+        let faults = check(&query(json!({"type": "integer"})), json!({"a": "x".repeat(5_000)}));
+        assert!(faults.unwrap_err().len() < 200);
+        let many: Vec<Value> = (0..500).map(|_| json!("x")).collect();
+        let list = query(json!({"type": "array", "items": {"type": "integer"}}));
+        assert_eq!(check(&list, json!({"a": many})).unwrap_err().lines().count(), 20);
+    }
+
+    #[test]
+    fn a_pattern_made_to_be_slow_ends() {
+        let slow = query(json!({"type": "string", "pattern": "^(a|aa)+(?=b)$"}));
+        let started = std::time::Instant::now();
+        let _ = check(&slow, json!({"a": "a".repeat(2_000)}));
+        assert!(started.elapsed().as_secs() < 5);
     }
 }

@@ -1,0 +1,309 @@
+//! A value read key by key: every fault is kept with its place, and reading goes on.
+//!
+//! [`Section::open`] checks a mapping against the table of its keys once: unknown keys and values of
+//! the wrong kind are reported there, so whoever asks a section for a key later gets a sound value or
+//! none, and never reports a kind again. That is what keeps one mistake at one diagnostic.
+
+use std::{collections::HashMap, sync::Arc};
+
+use serde_json::{Map, Value};
+
+use super::{
+    Located,
+    key::{Key, Kind},
+};
+use crate::diagnostic::{Diagnostic, Place, Position, nearest, quote};
+
+/// Nodes deeper than this are parts of a `default` or a `fixed`, which nothing here speaks of.
+const DEEPEST: usize = 6;
+
+/// The faults of one file so far, and where its nodes stand.
+#[derive(Debug)]
+pub(super) struct Reader {
+    file: Arc<str>,
+    places: HashMap<String, Place>,
+    faults: Vec<Diagnostic>,
+}
+
+impl Reader {
+    /// A reader of `value`, with its nodes placed by `locate` in one go.
+    pub(super) fn new(
+        file: &Arc<str>,
+        value: &Value,
+        locate: impl FnOnce(&[&str]) -> Vec<Option<Place>>,
+    ) -> Self {
+        let mut pointers = Vec::new();
+        collect(value, String::new(), 0, &mut pointers);
+        let found = locate(&pointers.iter().map(String::as_str).collect::<Vec<_>>());
+        let places = pointers.into_iter().zip(found);
+        let places = places.filter_map(|(pointer, place)| Some((pointer, place?))).collect();
+        Self { file: file.clone(), places, faults: Vec::new() }
+    }
+
+    /// Where a node stands.
+    pub(super) fn position(&self, pointer: &str) -> Position {
+        Position { file: self.file.clone(), place: self.places.get(pointer).cloned() }
+    }
+
+    /// A value with its place.
+    pub(super) fn located<T>(&self, pointer: &str, value: T) -> Located<T> {
+        Located { value, position: self.position(pointer) }
+    }
+
+    /// Keeps a fault of the node at `pointer`.
+    pub(super) fn fault(&mut self, pointer: &str, fault: Diagnostic) {
+        let position = self.position(pointer);
+        self.faults.push(fault.at(position));
+    }
+
+    /// The value, or its fault kept.
+    pub(super) fn keep<T>(&mut self, pointer: &str, result: Result<T, Diagnostic>) -> Option<T> {
+        result.map_err(|fault| self.fault(pointer, fault)).ok()
+    }
+
+    /// What was read, or all faults in the order of the text; lines that hold one of `secrets` are not
+    /// shown.
+    pub(super) fn finish<T>(
+        mut self,
+        read: Option<T>,
+        secrets: &[&str],
+    ) -> Result<T, Vec<Diagnostic>> {
+        if let (Some(read), true) = (read, self.faults.is_empty()) {
+            return Ok(read);
+        }
+        self.faults.sort_by_key(|fault| {
+            let place = fault.position.as_ref().and_then(|position| position.place.as_ref());
+            place.map(|place| (place.line, place.column))
+        });
+        for fault in &mut self.faults {
+            let place = fault.position.as_mut().and_then(|position| position.place.as_mut());
+            if let Some(place) = place
+                && (place.pointer.starts_with("/headers/")
+                    || secrets.iter().any(|secret| place.excerpt.contains(secret)))
+            {
+                place.excerpt = Box::default();
+            }
+        }
+        Err(self.faults)
+    }
+
+    /// A mapping, or a fault.
+    pub(super) fn mapping<'a>(
+        &mut self,
+        pointer: &str,
+        value: &'a Value,
+    ) -> Option<&'a Map<String, Value>> {
+        if value.as_object().is_none() {
+            let found = kind_of(value);
+            self.fault(pointer, Diagnostic::error(format!("expected a mapping, found {found}")));
+        }
+        value.as_object()
+    }
+
+    /// The text behind a key as `parse` understands it.
+    pub(super) fn parsed<T>(
+        &mut self,
+        section: &Section<'_>,
+        name: &str,
+        parse: impl FnOnce(&str) -> Result<T, Diagnostic>,
+    ) -> Option<Located<T>> {
+        let value = section.get(name)?;
+        // A number of bytes is as good as its text.
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let pointer = section.pointer(name);
+        let parsed = self.keep(&pointer, parse(&text))?;
+        Some(self.located(&pointer, parsed))
+    }
+
+    /// The list of strings behind a key, each as `parse` understands it, none twice; `None` when the
+    /// key is absent.
+    pub(super) fn names(
+        &mut self,
+        section: &Section<'_>,
+        name: &str,
+        parse: impl Fn(&str) -> Result<String, Diagnostic>,
+    ) -> Option<Vec<Located<String>>> {
+        let items = section.items(name)?;
+        let mut names: Vec<Located<String>> = Vec::new();
+        for (pointer, item) in items {
+            let text = item.as_str().ok_or_else(|| wrong_kind(Kind::Text, item, None));
+            let Some(parsed) = self.keep(&pointer, text.and_then(&parse)) else { continue };
+            if names.iter().any(|name| name.value == parsed) {
+                self.fault(
+                    &pointer,
+                    Diagnostic::error(format!("{} is listed twice", quote(&parsed))),
+                );
+                continue;
+            }
+            names.push(self.located(&pointer, parsed));
+        }
+        Some(names)
+    }
+}
+
+/// A mapping whose remaining keys are known and whose values are of their kinds.
+#[derive(Debug)]
+pub(super) struct Section<'a> {
+    pointer: String,
+    /// The key's name, the key as written, the value.
+    fields: Vec<(&'static str, &'a str, &'a Value)>,
+    /// Keys that a faulty one was or may have been meant to be.
+    attempted: Vec<&'static str>,
+}
+
+impl<'a> Section<'a> {
+    /// Checks a mapping against its tables and keeps what is sound.
+    pub(super) fn open(
+        reader: &mut Reader,
+        pointer: String,
+        map: &'a Map<String, Value>,
+        tables: &[&'static [Key]],
+    ) -> Self {
+        let mut section = Self { pointer, fields: Vec::new(), attempted: Vec::new() };
+        for (written, value) in map {
+            let place = child(&section.pointer, written);
+            let mut keys = tables.iter().copied().flatten();
+            let Some(key) = keys.find(|key| key.name == written || key.also == Some(written))
+            else {
+                let meant = closest(written, tables);
+                section.attempted.extend(meant.map(|(key, _)| key.name));
+                reader.fault(&place, unknown(written, meant.map(|(_, name)| name), tables));
+                continue;
+            };
+            if let Some((_, other, _)) = section.fields.iter().find(|field| field.0 == key.name) {
+                let words = format!("{} says the same as `{other}`", quote(written));
+                reader.fault(&place, Diagnostic::error(words).help("keep one"));
+            } else if key.kind.admits(value) {
+                section.fields.push((key.name, written, value));
+            } else {
+                reader.fault(&place, wrong_kind(key.kind, value, Some(written)));
+                section.attempted.push(key.name);
+            }
+        }
+        section
+    }
+
+    /// The value of a key.
+    pub(super) fn get(&self, name: &str) -> Option<&'a Value> {
+        self.field(name).map(|(_, value)| value)
+    }
+
+    /// Whether a key is absent and no other fault may be the reason.
+    pub(super) fn lacks(&self, name: &str) -> bool {
+        self.get(name).is_none() && !self.attempted.contains(&name)
+    }
+
+    /// The string of a key.
+    pub(super) fn text(&self, name: &str) -> Option<&'a str> {
+        self.get(name)?.as_str()
+    }
+
+    /// The `true` or `false` of a key.
+    pub(super) fn flag(&self, name: &str) -> Option<bool> {
+        self.get(name)?.as_bool()
+    }
+
+    /// The items of a list with their pointers; empty when nothing stands below the key.
+    pub(super) fn items(&self, name: &str) -> Option<Vec<(String, &'a Value)>> {
+        let list = self.get(name)?.as_array().map(Vec::as_slice).unwrap_or_default();
+        let pointer = self.pointer(name);
+        let items = list.iter().enumerate();
+        Some(items.map(|(number, item)| (format!("{pointer}/{number}"), item)).collect())
+    }
+
+    /// The entries of a mapping with their pointers; empty when the key is absent or nothing stands
+    /// below it.
+    pub(super) fn entries(&self, name: &str) -> Vec<(String, &'a str, &'a Value)> {
+        let pointer = self.pointer(name);
+        let map = self.get(name).and_then(Value::as_object).into_iter().flatten();
+        map.map(|(key, value)| (child(&pointer, key), key.as_str(), value)).collect()
+    }
+
+    /// Pointer of a key's value, or of the mapping when the key is absent.
+    pub(super) fn pointer(&self, name: &str) -> String {
+        match self.field(name) {
+            Some((written, _)) => child(&self.pointer, written),
+            None => self.pointer.clone(),
+        }
+    }
+
+    /// The names of the keys that are there, in file order.
+    pub(super) fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.fields.iter().map(|(name, _, _)| *name)
+    }
+
+    fn field(&self, name: &str) -> Option<(&'a str, &'a Value)> {
+        let found = self.fields.iter().find(|(known, _, _)| *known == name);
+        found.map(|(_, written, value)| (*written, *value))
+    }
+}
+
+/// Pointers of a value and everything in it.
+fn collect(value: &Value, pointer: String, depth: usize, pointers: &mut Vec<String>) {
+    if depth < DEEPEST {
+        let items = value.as_array().into_iter().flatten().enumerate();
+        for (number, item) in items {
+            collect(item, format!("{pointer}/{number}"), depth + 1, pointers);
+        }
+        for (key, item) in value.as_object().into_iter().flatten() {
+            collect(item, child(&pointer, key), depth + 1, pointers);
+        }
+    }
+    pointers.push(pointer);
+}
+
+/// The pointer of a mapping's entry (RFC 6901 section 3).
+pub(super) fn child(pointer: &str, key: &str) -> String {
+    format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1"))
+}
+
+/// The key that an unknown one may have been meant to be, and the spelling that comes nearest.
+fn closest(written: &str, tables: &[&'static [Key]]) -> Option<(&'static Key, &'static str)> {
+    let keys = || tables.iter().copied().flatten();
+    let spellings: Vec<_> = keys().flat_map(|key| [Some(key.name), key.also]).flatten().collect();
+    let name = nearest(written, spellings)?;
+    let key = keys().find(|key| key.name == name || key.also == Some(name))?;
+    Some((key, name))
+}
+
+fn unknown(written: &str, meant: Option<&str>, tables: &[&'static [Key]]) -> Diagnostic {
+    let help = match meant {
+        Some(name) => format!("did you mean `{name}`?"),
+        None => {
+            let names: Vec<_> = tables.iter().copied().flatten().map(|key| key.name).collect();
+            format!("known here: {}", names.join(", "))
+        }
+    };
+    Diagnostic::error(format!("unknown key {}", quote(written))).help(help)
+}
+
+fn wrong_kind(kind: Kind, value: &Value, key: Option<&str>) -> Diagnostic {
+    let subject = key.map(|key| format!("`{key}`: ")).unwrap_or_default();
+    let (expected, found) = (kind.words(), kind_of(value));
+    let fault = Diagnostic::error(format!("{subject}expected {expected}, found {found}"));
+    match (key, value) {
+        (Some(key), Value::String(text)) if kind.is_list() && text.len() < 80 => {
+            fault.help(format!("write `{key}: [{}]`", Value::from(text.as_str())))
+        }
+        (_, Value::Number(_) | Value::Bool(_)) if kind == Kind::Text => {
+            fault.help("put it in quotes")
+        }
+        (_, Value::Number(number)) if kind == Kind::Duration => {
+            fault.help(format!("write the unit, like `{number}s`"))
+        }
+        (_, Value::Null) => fault.help("give it a value or leave the key out"),
+        _ => fault,
+    }
+}
+
+/// What a value is, for a message.
+pub(super) fn kind_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "nothing",
+        Value::Bool(_) => "`true` or `false`",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "a mapping",
+    }
+}

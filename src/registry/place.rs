@@ -1,0 +1,167 @@
+//! The plan of an operation: every slot of its input gets its one place.
+//!
+//! The last step holds the plan to what the call path relies on: each argument has exactly one
+//! place, each placeholder is filled. A plan that breaks this is never made.
+
+use std::time::Duration;
+
+use http::{HeaderName, Method};
+
+use super::{
+    input::{Form, Input, Place, Slot},
+    path::{Filling, Template},
+    plan::{BodyPlan, Field, Parameter, PathPiece, Plan, Shape, Source},
+};
+
+/// Words of argument names that narrow a reply.
+const NARROWING: [&str; 22] = [
+    "count", "cursor", "expand", "fields", "filter", "first", "from", "include", "limit", "max",
+    "maxresults", "pagesize", "perpage", "q", "query", "search", "select", "since", "size", "take",
+    "top", "until",
+];
+
+/// What a plan holds besides its places.
+#[derive(Clone, Debug)]
+pub(super) struct Make {
+    /// The method.
+    pub(super) method: Method,
+    /// Before the path; percent-encoded.
+    pub(super) base_path: String,
+    /// The shape of the result.
+    pub(super) shape: Shape,
+    /// Lifted into the answer.
+    pub(super) response_headers: Vec<HeaderName>,
+    /// Whether the operation only reads.
+    pub(super) reads: bool,
+    /// Time of one call.
+    pub(super) timeout: Duration,
+    /// Decoded bytes of one reply.
+    pub(super) max_response: usize,
+}
+
+impl Make {
+    /// The plan.
+    ///
+    /// # Errors
+    /// In words, when an argument has no place or two, or a placeholder no value.
+    pub(super) fn plan(
+        self,
+        input: &Input,
+        template: &Template,
+        resource_names: bool,
+    ) -> Result<Plan, String> {
+        let filling = |name: &str| {
+            let slot = at(input, Place::Path).find(|slot| slot.wire == name)?;
+            let (source, encoding) = (slot.source.clone(), slot.encoding.clone());
+            Some(Filling { source, encoding, slashes: slot.slashes })
+        };
+        let plan = Plan {
+            method: self.method,
+            base_path: self.base_path,
+            path: template.plan(&filling, resource_names)?,
+            query: parameters(input, Place::Query),
+            headers: parameters(input, Place::Header),
+            cookies: parameters(input, Place::Cookie),
+            body: body(input),
+            shape: self.shape,
+            response_headers: self.response_headers,
+            reads: self.reads,
+            timeout: self.timeout,
+            max_response: self.max_response,
+            narrowing: at(input, Place::Query).filter(|s| narrows(s)).filter_map(argument).collect(),
+        };
+        hold(&plan, input)?;
+        Ok(plan)
+    }
+}
+
+fn at(input: &Input, place: Place) -> impl Iterator<Item = &Slot> {
+    input.slots.iter().filter(move |slot| slot.place == place)
+}
+
+fn argument(slot: &Slot) -> Option<String> {
+    slot.source.argument().map(str::to_owned)
+}
+
+/// `pageSize`, `page_size`, `filter[name]`: the whole name without its separators, or its first word.
+fn narrows(slot: &Slot) -> bool {
+    let word = |text: &str| -> String {
+        text.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
+    };
+    let first = slot.wire.split(['[', '.', ':']).next().unwrap_or_default();
+    let known = |text: String| NARROWING.contains(&text.as_str());
+    known(word(&slot.wire)) || known(word(first)) || known(word(slot.wire.trim_start_matches("max")))
+}
+
+fn parameters(input: &Input, place: Place) -> Vec<Parameter> {
+    let parameter = |slot: &Slot| Parameter {
+        name: slot.wire.clone(),
+        source: slot.source.clone(),
+        encoding: slot.encoding.clone(),
+    };
+    at(input, place).map(parameter).collect()
+}
+
+fn body(input: &Input) -> BodyPlan {
+    match &input.form {
+        Form::None => BodyPlan::None,
+        Form::Whole(media) => match at(input, Place::Body).next() {
+            Some(slot) => BodyPlan::Whole {
+                source: slot.source.clone(),
+                media: media.clone(),
+                text: false,
+            },
+            None => BodyPlan::None,
+        },
+        Form::Fields { media, required, extra, .. } => {
+            let field = |slot: &Slot| Field {
+                name: slot.wire.clone(),
+                source: slot.source.clone(),
+                part: slot.part.clone(),
+            };
+            BodyPlan::Fields {
+                fields: at(input, Place::Field).map(field).collect(),
+                media: media.clone(),
+                required: *required,
+                extra: extra.is_some(),
+            }
+        }
+    }
+}
+
+/// Every argument has exactly one place, but for a placeholder that stands twice.
+fn hold(plan: &Plan, input: &Input) -> Result<(), String> {
+    let places = places(plan);
+    for slot in input.arguments() {
+        let places = places.iter().filter(|name| **name == slot.argument).count();
+        if places != 1 {
+            return Err(format!("argument `{}` has {places} places in the request", slot.argument));
+        }
+    }
+    let known = |name: &&&str| !input.arguments().any(|slot| slot.argument == ***name);
+    match places.iter().find(known) {
+        Some(name) => Err(format!("the request wants `{name}`, which is no argument")),
+        None => Ok(()),
+    }
+}
+
+/// The arguments a plan reads, each placeholder once.
+fn places(plan: &Plan) -> Vec<&str> {
+    let mut path: Vec<&str> = Vec::new();
+    for piece in plan.path.iter().flat_map(|segment| &segment.0) {
+        if let PathPiece::Value(value) = piece
+            && let Some(name) = value.source.argument()
+            && !path.contains(&name)
+        {
+            path.push(name);
+        }
+    }
+    let parameters = plan.query.iter().chain(&plan.headers).chain(&plan.cookies);
+    let body: Vec<&Source> = match &plan.body {
+        BodyPlan::None => Vec::new(),
+        BodyPlan::Whole { source, .. } => vec![source],
+        BodyPlan::Fields { fields, .. } => fields.iter().map(|field| &field.source).collect(),
+    };
+    let sources = parameters.map(|parameter| &parameter.source).chain(body);
+    path.into_iter().chain(sources.filter_map(Source::argument)).collect()
+}
