@@ -129,8 +129,7 @@ pub fn compile(
     let resolve = |reference: &str| api.schema(reference);
     let view = View::new(&resolve);
     let workshop = Workshop { api, allowlist, settings, view: &view };
-    let Selection { picks, errors, warnings, .. } =
-        select::select(api, allowlist, settings.policy);
+    let Selection { picks, errors, warnings, .. } = select::select(api, allowlist, settings.policy);
     let mut found = Findings { errors, warnings };
     let mut bundle = Bundle::new(&view);
     let mut drafts = Vec::new();
@@ -229,7 +228,8 @@ impl Findings {
             let located = workshop.api.diagnostics(&[fault]).into_iter();
             self.warnings.extend(located.map(|d| Diagnostic { severity: Severity::Warning, ..d }));
         }
-        if let Some(id) = operation.id.as_ref().filter(|_| operation.shared_id && !pick.is_named()) {
+        if let Some(id) = operation.id.as_ref().filter(|_| operation.shared_id && !pick.is_named())
+        {
             let words = format!(
                 "operationId {} is shared by several operations, so `{key}` is named after its path",
                 quote(id)
@@ -240,7 +240,9 @@ impl Findings {
         if let Some(name) = long {
             let words = format!(
                 "`{}` has {} characters; some clients cut names over {}",
-                name.value, name.value.len(), name::DERIVED
+                name.value,
+                name.value.len(),
+                name::DERIVED
             );
             self.warnings.push(Diagnostic::warning(words).at(name.position.clone()));
         }

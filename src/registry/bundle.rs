@@ -17,8 +17,7 @@ use crate::openapi::Fault;
 const DEFS: &str = "toolgate:///schemas";
 
 /// Formats that are published are asserted; others mean different things to different generators.
-const FORMATS: [&str; 8] =
-    ["date-time", "date", "time", "email", "uri", "uuid", "ipv4", "ipv6"];
+const FORMATS: [&str; 8] = ["date-time", "date", "time", "email", "uri", "uuid", "ipv4", "ipv6"];
 
 /// Steps back a pattern may take in one match. Real ones take a few hundred.
 const BACKTRACKING: usize = 50_000;
@@ -95,8 +94,16 @@ impl<'a> Bundle<'a> {
             "$ref" => value.as_str().map(|reference| self.reference(reference)),
             "properties" | "dependentSchemas" => self.schemas(value.as_object()?, false),
             "patternProperties" => self.schemas(value.as_object()?, true),
-            "items" | "additionalProperties" | "not" | "if" | "then" | "else" | "contains"
-            | "propertyNames" | "unevaluatedItems" | "unevaluatedProperties" => {
+            "items"
+            | "additionalProperties"
+            | "not"
+            | "if"
+            | "then"
+            | "else"
+            | "contains"
+            | "propertyNames"
+            | "unevaluatedItems"
+            | "unevaluatedProperties" => {
                 (value.is_object() || value.is_boolean()).then(|| self.schema(value))
             }
             "allOf" | "anyOf" | "oneOf" | "prefixItems" => {
@@ -161,8 +168,7 @@ fn plain(keyword: &str, value: &Value) -> Option<Value> {
 }
 
 fn kinds(value: &Value) -> Option<Value> {
-    const KINDS: [&str; 7] =
-        ["string", "number", "integer", "boolean", "array", "object", "null"];
+    const KINDS: [&str; 7] = ["string", "number", "integer", "boolean", "array", "object", "null"];
     let known = |word: &Value| word.as_str().is_some_and(|word| KINDS.contains(&word));
     match value {
         Value::Array(words) => {
@@ -292,7 +298,11 @@ mod tests {
             json!("abcdefg"),
         );
         check(json!({"type": ["string", "null", "string"]}), json!(null), json!(1));
-        check(json!({"properties": {"$ref": {"type": "string"}}}), json!({"$ref": "a"}), json!({"$ref": 1}));
+        check(
+            json!({"properties": {"$ref": {"type": "string"}}}),
+            json!({"$ref": "a"}),
+            json!({"$ref": 1}),
+        );
         check(json!({"enum": ["a"], "type": "file"}), json!("a"), json!("b"));
     }
 

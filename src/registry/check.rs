@@ -173,12 +173,14 @@ impl Checker {
                 return Vec::new();
             }
             let choices = words::list(self.one_of.iter().map(String::as_str));
-            return vec![fault("", format!("nothing to change was given; give at least one of {choices}"))];
+            return vec![fault(
+                "",
+                format!("nothing to change was given; give at least one of {choices}"),
+            )];
         };
         let missing = self.together.iter().filter(|name| !arguments.contains_key(*name));
-        let words = |name: &String| {
-            fault(name.clone(), format!("required once `{}` is given", first.name))
-        };
+        let words =
+            |name: &String| fault(name.clone(), format!("required once `{}` is given", first.name));
         missing.map(words).collect()
     }
 
@@ -258,7 +260,11 @@ mod tests {
         let create = Sample::new("POST /memos").body("application/json!", memo());
         let given = json!({"content": "5", "state": "NORMAL", "relations": [{"type": "x"}]});
         passes(&create, given.clone(), given);
-        passes(&query(json!({"type": ["string", "integer"]})), json!({"a": "5"}), json!({"a": "5"}));
+        passes(
+            &query(json!({"type": ["string", "integer"]})),
+            json!({"a": "5"}),
+            json!({"a": "5"}),
+        );
     }
 
     #[test]
@@ -286,8 +292,16 @@ mod tests {
         check("integer", json!("007"), "expected integer, got `\"007\"`");
         check("integer", json!(5.5), "expected integer, got `5.5`");
         check("integer", json!("5.5"), "expected integer, got `\"5.5\"`");
-        check("integer", json!("99999999999999999999"), "expected integer, got `\"99999999999999999999\"`");
-        check("number", json!("0.123456789012345678901"), "expected number, got `\"0.123456789012345678901\"`");
+        check(
+            "integer",
+            json!("99999999999999999999"),
+            "expected integer, got `\"99999999999999999999\"`",
+        );
+        check(
+            "number",
+            json!("0.123456789012345678901"),
+            "expected number, got `\"0.123456789012345678901\"`",
+        );
         check("boolean", json!("yes"), "expected boolean, got `\"yes\"`");
         check("string", json!(true), "expected string, got `true`");
         check("array", json!("a,b"), "expected array, got `\"a,b\"`");
@@ -329,7 +343,11 @@ mod tests {
     #[test]
     fn unknown_names_are_refused_and_client_extras_dropped() {
         let list = Sample::new("GET /x").query("pageSize", json!({})).query("filter", json!({}));
-        fails(&list, json!({"pagesize": 1}), "pagesize: unknown argument; did you mean `pageSize`?");
+        fails(
+            &list,
+            json!({"pagesize": 1}),
+            "pagesize: unknown argument; did you mean `pageSize`?",
+        );
         fails(&list, json!({"zzz": 1}), "zzz: unknown argument; known are `pageSize`, `filter`");
         fails(&Sample::new("GET /x"), json!({"z": 1}), "z: unknown argument; the tool takes none");
         passes(&list, json!({"toolCallId": "x", "filter": "f"}), json!({"filter": "f"}));
@@ -348,7 +366,8 @@ mod tests {
     #[test]
     fn all_faults_are_said_at_once() {
         let create = Sample::new("POST /memos/{memo}").body("application/json!", memo());
-        let faults = check(&create, json!({"state": "normal", "pinnd": 1, "relations": [{"weight": []}]}));
+        let faults =
+            check(&create, json!({"state": "normal", "pinnd": 1, "relations": [{"weight": []}]}));
         let faults = faults.unwrap_err();
         for words in [
             "pinnd: unknown argument; did you mean `pinned`?",

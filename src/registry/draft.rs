@@ -67,8 +67,10 @@ impl<'a> Draft<'a> {
         let names = Names::of(pick, workshop)?;
         let operation = pick.operation;
         let path = pick.changes().path.as_ref().map(|path| path.value.as_str());
-        let details =
-            workshop.api.details(operation, path).map_err(|faults| Refusal::from_api(workshop.api, faults))?;
+        let details = workshop
+            .api
+            .details(operation, path)
+            .map_err(|faults| Refusal::from_api(workshop.api, faults))?;
         let template = template(pick)?;
         let of = (&details, &operation.key.method, &template);
         let input = input::build(of, workshop.view, pick.changes())?;
@@ -131,7 +133,8 @@ impl Names {
         let mut faults = Vec::new();
         let mut read = |name: &crate::allowlist::Located<String>| {
             let read = ToolName::try_from(name.value.as_str());
-            read.map_err(|words| faults.push(Diagnostic::error(words).at(name.position.clone()))).ok()
+            read.map_err(|words| faults.push(Diagnostic::error(words).at(name.position.clone())))
+                .ok()
         };
         let given = changes.name.as_ref().map(&mut read);
         let aliases = changes.aliases.iter().filter_map(&mut read).collect();
@@ -186,7 +189,10 @@ fn plan(pick: &Pick<'_>, workshop: &Workshop<'_>, parts: &Parts<'_>) -> Result<P
         response_headers: response_headers(pick)?,
         reads: parts.hints.read_only,
         timeout: changes.timeout.or(allowlist.timeout).unwrap_or(settings.limits.call_time),
-        max_response: changes.max_response.or(allowlist.max_response).unwrap_or(settings.limits.reply),
+        max_response: changes
+            .max_response
+            .or(allowlist.max_response)
+            .unwrap_or(settings.limits.reply),
     };
     make.plan(parts.input, &parts.template, allowlist.resource_names)
         .map_err(|words| Refusal::fault(Fault { pointer: pick.operation.pointer.clone(), words }))

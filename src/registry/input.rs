@@ -389,7 +389,8 @@ mod tests {
     /// Arguments by name, `!` after those that must be given.
     fn names(sample: &Sample) -> String {
         let input = sample.input().unwrap_or_else(|refusal| panic!("{refusal:?}"));
-        let name = |slot: &Slot| format!("{}{}", slot.argument, if slot.required { "!" } else { "" });
+        let name =
+            |slot: &Slot| format!("{}{}", slot.argument, if slot.required { "!" } else { "" });
         input.arguments().map(name).collect::<Vec<_>>().join(" ")
     }
 

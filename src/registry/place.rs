@@ -15,9 +15,28 @@ use super::{
 
 /// Words of argument names that narrow a reply.
 const NARROWING: [&str; 22] = [
-    "count", "cursor", "expand", "fields", "filter", "first", "from", "include", "limit", "max",
-    "maxresults", "pagesize", "perpage", "q", "query", "search", "select", "since", "size", "take",
-    "top", "until",
+    "count",
+    "cursor",
+    "expand",
+    "fields",
+    "filter",
+    "first",
+    "from",
+    "include",
+    "limit",
+    "max",
+    "maxresults",
+    "pagesize",
+    "perpage",
+    "q",
+    "query",
+    "search",
+    "select",
+    "since",
+    "size",
+    "take",
+    "top",
+    "until",
 ];
 
 /// What a plan holds besides its places.
@@ -68,7 +87,10 @@ impl Make {
             reads: self.reads,
             timeout: self.timeout,
             max_response: self.max_response,
-            narrowing: at(input, Place::Query).filter(|s| narrows(s)).filter_map(argument).collect(),
+            narrowing: at(input, Place::Query)
+                .filter(|s| narrows(s))
+                .filter_map(argument)
+                .collect(),
         };
         hold(&plan, input)?;
         Ok(plan)
@@ -90,7 +112,9 @@ fn narrows(slot: &Slot) -> bool {
     };
     let first = slot.wire.split(['[', '.', ':']).next().unwrap_or_default();
     let known = |text: String| NARROWING.contains(&text.as_str());
-    known(word(&slot.wire)) || known(word(first)) || known(word(slot.wire.trim_start_matches("max")))
+    known(word(&slot.wire))
+        || known(word(first))
+        || known(word(slot.wire.trim_start_matches("max")))
 }
 
 fn parameters(input: &Input, place: Place) -> Vec<Parameter> {
@@ -106,11 +130,9 @@ fn body(input: &Input) -> BodyPlan {
     match &input.form {
         Form::None => BodyPlan::None,
         Form::Whole(media) => match at(input, Place::Body).next() {
-            Some(slot) => BodyPlan::Whole {
-                source: slot.source.clone(),
-                media: media.clone(),
-                text: false,
-            },
+            Some(slot) => {
+                BodyPlan::Whole { source: slot.source.clone(), media: media.clone(), text: false }
+            }
             None => BodyPlan::None,
         },
         Form::Fields { media, required, extra, .. } => {

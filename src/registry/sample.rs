@@ -62,7 +62,11 @@ impl Sample {
             required: name.ends_with('!') || location == Location::Path,
             description: String::new(),
             deprecated: false,
-            encoding: Encoding::Style { style, explode: style == Style::Form, allow_reserved: false },
+            encoding: Encoding::Style {
+                style,
+                explode: style == Style::Form,
+                allow_reserved: false,
+            },
             schema,
             mcp_header: None,
             pointer: String::new(),

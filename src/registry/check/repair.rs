@@ -64,8 +64,7 @@ fn repairs(validator: &Validator, value: &Value) -> Vec<(String, Repair)> {
 pub(super) fn each<'e>(
     error: &'e ValidationError<'_>,
     visit: &mut dyn FnMut(&'e ValidationError<'e>),
-) where
-{
+) {
     match only_member(error) {
         Some(errors) => errors.iter().for_each(|error| each(error, visit)),
         None => visit(error),
@@ -82,8 +81,10 @@ fn only_member<'e>(error: &'e ValidationError<'_>) -> Option<&'e [ValidationErro
     let wants_null = |errors: &&Vec<ValidationError<'static>>| {
         errors.iter().any(|error| {
             error.instance_path().as_str() == at
-                && matches!(error.kind(),
-                    ValidationErrorKind::Type { kind: TypeKind::Single(JsonType::Null) })
+                && matches!(
+                    error.kind(),
+                    ValidationErrorKind::Type { kind: TypeKind::Single(JsonType::Null) }
+                )
         })
     };
     let mut members = context.iter().filter(|errors| !wants_null(errors));
@@ -124,7 +125,9 @@ fn single(kind: &TypeKind) -> Option<JsonType> {
 fn variant(value: &Value, kind: JsonType) -> Option<Value> {
     match (kind, value) {
         (JsonType::String, Value::Number(number)) => Some(number.to_string().into()),
-        (JsonType::Boolean, Value::String(text)) => text.trim().parse::<bool>().ok().map(Value::Bool),
+        (JsonType::Boolean, Value::String(text)) => {
+            text.trim().parse::<bool>().ok().map(Value::Bool)
+        }
         (JsonType::Integer, Value::String(_)) => from_text(value).filter(is_integer),
         (JsonType::Number, Value::String(text)) if digits(text) <= 17 => {
             from_text(value).filter(Value::is_number)

@@ -76,7 +76,8 @@ impl Text {
         match (self, value) {
             (Self::Any | Self::Structure, value @ Value::String(_)) => {
                 let read = value.as_str().and_then(|text| serde_json::from_str(text).ok());
-                let is_meant = |read: &Value| *self == Self::Any || read.is_object() || read.is_array();
+                let is_meant =
+                    |read: &Value| *self == Self::Any || read.is_object() || read.is_array();
                 if let Some(read) = read.filter(is_meant) {
                     *value = read;
                 }

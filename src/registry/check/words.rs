@@ -44,11 +44,9 @@ fn of(error: &ValidationError<'_>) -> Vec<ArgumentFault> {
             let name = property.as_str().unwrap_or_default();
             vec![fault(below(&at, name), "required, but not given")]
         }
-        Kind::AdditionalProperties { unexpected }
-        | Kind::UnevaluatedProperties { unexpected } => unexpected
-            .iter()
-            .map(|name| fault(below(&at, &cut(name)), "unknown here"))
-            .collect(),
+        Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
+            unexpected.iter().map(|name| fault(below(&at, &cut(name)), "unknown here")).collect()
+        }
         _ => vec![fault(cut_path(&at), sentence(error))],
     }
 }
@@ -58,7 +56,9 @@ fn sentence(error: &ValidationError<'_>) -> String {
     match error.kind() {
         Kind::Type { kind } => format!("expected {}, got {got}", kinds(kind)),
         Kind::Enum { options } => choices(options.as_array().map_or(&[], Vec::as_slice), error),
-        Kind::Constant { expected_value } => format!("expected {}, got {got}", shown(expected_value)),
+        Kind::Constant { expected_value } => {
+            format!("expected {}, got {got}", shown(expected_value))
+        }
         Kind::Format { format } => format!("expected a `{format}`{}, got {got}", example(format)),
         Kind::Pattern { pattern } => format!("expected a match of `{}`, got {got}", cut(pattern)),
         Kind::AnyOf { context } | Kind::OneOfNotValid { context } => {
@@ -166,7 +166,11 @@ pub(super) fn cut(text: &str) -> String {
 
 /// The end of a path says more than its beginning, but the argument is its beginning.
 fn cut_path(path: &str) -> String {
-    if path.len() <= 3 * VALUE { path.to_owned() } else { format!("{}…", text::floor(path, 3 * VALUE)) }
+    if path.len() <= 3 * VALUE {
+        path.to_owned()
+    } else {
+        format!("{}…", text::floor(path, 3 * VALUE))
+    }
 }
 
 /// Some names as a caller would write them.

@@ -248,6 +248,10 @@ fn bounds_are_numbers_of_the_kind() {
         json!({ "type": "integer", "minimum": 1 }),
     );
     check(
+        json!({ "type": "integer", "minimum": 60.0, "maximum": 90.5 }),
+        json!({ "type": "integer", "minimum": 60, "maximum": 90.5 }),
+    );
+    check(
         json!({ "type": "integer", "maximum": 9_223_372_036_854_775_807_i64 }),
         json!({ "type": "integer" }),
     );
@@ -608,7 +612,7 @@ fn outputs_say_kinds_in_words() {
     );
     check_output(
         json!({ "type": "object", "additionalProperties": reference("Cat") }),
-        json!({ "description": "object by name of Cat" }),
+        json!({ "description": "object with Cat by name" }),
     );
     check_output(
         json!({ "type": "object", "properties": { "a": { "type": "string" } }, "required": ["a"], "additionalProperties": false }),
