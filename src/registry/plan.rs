@@ -9,7 +9,7 @@ use std::{fmt, time::Duration};
 use http::{HeaderName, HeaderValue, Method, Uri};
 use serde_json::{Map, Value};
 
-use crate::openapi::Encoding;
+pub use crate::openapi::{Encoding, Style};
 
 /// How one operation is called.
 #[derive(Clone, Debug)]
@@ -252,5 +252,11 @@ impl Arguments {
     /// The arguments by name.
     pub fn map(&self) -> &Map<String, Value> {
         &self.0
+    }
+
+    /// Arguments as if a checker had passed them.
+    #[cfg(test)]
+    pub(crate) fn assume_checked(arguments: Map<String, Value>) -> Self {
+        Self(arguments)
     }
 }

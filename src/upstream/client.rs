@@ -1,0 +1,148 @@
+//! The HTTP client: one connection pool for the whole process.
+//!
+//! HTTP/1.1 over TCP or TLS with the system's root certificates, no proxy, no redirects, no cookies of
+//! its own. A request that got no byte of an answer is sent once more where the method allows it;
+//! nothing else is ever repeated. Dropping a call closes its connection, which tells the upstream.
+
+mod line;
+
+use std::{error::Error, sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use http::{Method, Request, Response, uri::Scheme};
+use http_body_util::Full;
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder, builderstates::WantsSchemes};
+use hyper_util::{
+    client::legacy::{
+        Client, Error as ClientError,
+        connect::{HttpConnector, capture_connection},
+    },
+    rt::{TokioExecutor, TokioTimer},
+};
+use rustls::{ClientConfig, RootCertStore, crypto::ring::default_provider};
+use tokio::time::{Instant, timeout_at};
+use tower::{ServiceExt, util::MapResponse};
+use tower_http::decompression::{Decompression, DecompressionBody};
+
+use self::line::Line;
+use super::error::{Failure, Unsent};
+
+/// Time to connect; a call may allow less.
+const CONNECT: Duration = Duration::from_secs(10);
+
+/// How long an unused connection is kept: below the keep-alive of common servers behind a balancer.
+const IDLE: Duration = Duration::from_secs(30);
+
+type Stream = <HttpsConnector<HttpConnector> as tower::Service<http::Uri>>::Response;
+type Connector = MapResponse<HttpsConnector<HttpConnector>, fn(Stream) -> Line<Stream>>;
+
+/// A response whose body is decoded while it is read.
+pub(super) type Reply = Response<DecompressionBody<hyper::body::Incoming>>;
+
+/// Sends requests; clones share the pool.
+#[derive(Clone, Debug)]
+pub(super) struct Http {
+    client: Decompression<Client<Connector, Full<Bytes>>>,
+    /// Why the system's root certificates cannot be used; plain HTTP works all the same.
+    no_roots: Option<String>,
+}
+
+impl Http {
+    pub(super) fn new() -> Self {
+        let mut tcp = HttpConnector::new();
+        tcp.set_nodelay(true);
+        tcp.set_connect_timeout(Some(CONNECT));
+        tcp.enforce_http(false);
+        let (tls, no_roots) =
+            match HttpsConnectorBuilder::new().with_provider_and_native_roots(default_provider()) {
+                Ok(builder) => (builder, None),
+                Err(error) => (without_roots(), Some(error.to_string())),
+            };
+        let connector: Connector = tls
+            .https_or_http()
+            .enable_http1()
+            .wrap_connector(tcp)
+            .map_response(Line::new as fn(Stream) -> Line<Stream>);
+        let client = Client::builder(TokioExecutor::new())
+            .pool_timer(TokioTimer::new())
+            .pool_idle_timeout(IDLE)
+            .build(connector);
+        Self { client: Decompression::new(client), no_roots }
+    }
+
+    /// Sends a request and waits for the head of its response.
+    pub(super) async fn send(
+        &self,
+        request: Request<Full<Bytes>>,
+        deadline: Instant,
+    ) -> Result<Reply, Failure> {
+        if let Some(why) = &self.no_roots
+            && request.uri().scheme() == Some(&Scheme::HTTPS)
+        {
+            let words = format!("no root certificates on this machine: {why}");
+            return Err(Failure::Unsent(Unsent::Tls(words)));
+        }
+        let again = may_repeat(request.method()).then(|| request.clone());
+        match (self.send_once(request, deadline).await, again) {
+            (Err(Lost { heard: false, failure: Failure::Broke }), Some(again)) => {
+                self.send_once(again, deadline).await
+            }
+            (result, _) => result,
+        }
+        .map_err(|lost| lost.failure)
+    }
+
+    async fn send_once(
+        &self,
+        mut request: Request<Full<Bytes>>,
+        deadline: Instant,
+    ) -> Result<Reply, Lost> {
+        let tls = request.uri().scheme() == Some(&Scheme::HTTPS);
+        let connection = capture_connection(&mut request);
+        match timeout_at(deadline, self.client.clone().oneshot(request)).await {
+            Ok(Ok(reply)) => Ok(reply),
+            Ok(Err(error)) => Err(Lost::of(&error, tls)),
+            Err(_) if connection.connection_metadata().is_none() => {
+                Err(Lost { failure: Failure::Unsent(Unsent::TimedOut), heard: false })
+            }
+            Err(_) => Err(Lost { failure: Failure::TimedOut, heard: false }),
+        }
+    }
+}
+
+/// A TLS setup that trusts nobody; it is never used, plain HTTP goes through the same connector.
+fn without_roots() -> HttpsConnectorBuilder<WantsSchemes> {
+    let config = ClientConfig::builder_with_provider(Arc::new(default_provider()))
+        .with_safe_default_protocol_versions()
+        .expect("ring has ciphers for the default versions")
+        .with_root_certificates(RootCertStore::empty())
+        .with_no_client_auth();
+    HttpsConnectorBuilder::new().with_tls_config(config)
+}
+
+/// Methods that mean the same when they arrive twice and that toolgate repeats.
+fn may_repeat(method: &Method) -> bool {
+    [Method::GET, Method::HEAD, Method::PUT, Method::DELETE].contains(method)
+}
+
+/// A request without a response.
+#[derive(Debug)]
+struct Lost {
+    failure: Failure,
+    /// Whether any byte of an answer arrived.
+    heard: bool,
+}
+
+impl Lost {
+    fn of(error: &ClientError, tls: bool) -> Self {
+        if error.is_connect() {
+            return Self { failure: Failure::Unsent(Unsent::of(error, tls)), heard: false };
+        }
+        let heard = error.connect_info().is_some_and(line::heard);
+        let not_http = error
+            .source()
+            .and_then(|cause| cause.downcast_ref::<hyper::Error>())
+            .is_some_and(|cause| cause.is_parse() || cause.is_parse_status());
+        Self { failure: if not_http { Failure::NotHttp } else { Failure::Broke }, heard }
+    }
+}
