@@ -5,6 +5,7 @@
 //! Everything derived from one document lives in one snapshot; nothing is ever changed in place.
 
 pub mod live;
+pub mod reload;
 
 mod list;
 

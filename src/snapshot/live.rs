@@ -1,31 +1,42 @@
 //! The live snapshot: the only `ArcSwap`, and the only thing a request ever waits for nothing on.
 //!
 //! `generation` only rises; a failed build never touches the value; listeners hear of a generation
-//! only after it is readable.
+//! only after it is readable. How reloading fares stands beside it as a [`Status`], read as freely.
 
 mod removed;
+mod status;
 
-use std::{sync::Arc, time::Instant};
+use std::{
+    sync::{Arc, Mutex, PoisonError, Weak},
+    time::Instant,
+};
 
-use arc_swap::ArcSwapOption;
+use arc_swap::{ArcSwap, ArcSwapOption};
 use tokio::sync::watch;
 
 use super::Snapshot;
+pub use status::{Counts, Failure, Stage, Status};
 
 /// The one mutable place of the whole server.
 #[derive(Debug)]
 pub struct Live {
     snapshot: ArcSwapOption<Snapshot>,
+    status: ArcSwap<Status>,
     changes: watch::Sender<u64>,
+    /// Every snapshot that was ever served and may still be held; only `publish` and `alive` lock it.
+    published: Mutex<Vec<Weak<Snapshot>>>,
     removed: removed::Removed,
 }
 
 impl Live {
     /// Serving `snapshot` from the start, or nothing yet.
     pub fn new(snapshot: Option<Arc<Snapshot>>) -> Self {
+        let published = Mutex::new(snapshot.iter().map(Arc::downgrade).collect());
         Self {
             snapshot: ArcSwapOption::new(snapshot),
+            status: ArcSwap::default(),
             changes: watch::Sender::new(0),
+            published,
             removed: removed::Removed::default(),
         }
     }
@@ -47,9 +58,21 @@ impl Live {
         self.snapshot.load_full()
     }
 
+    /// How reloading fares.
+    pub fn status(&self) -> Arc<Status> {
+        self.status.load_full()
+    }
+
     /// A receiver of the generation of each swap that changed the fingerprint. Marked unchanged at first.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
+    }
+
+    /// How many snapshots are in memory, the served one included.
+    pub fn alive(&self) -> usize {
+        let mut published = self.published.lock().unwrap_or_else(PoisonError::into_inner);
+        published.retain(|snapshot| snapshot.strong_count() > 0);
+        published.len()
     }
 
     /// Serves `snapshot` from now on and gives back the old one, to be dropped off the request path.
@@ -57,6 +80,11 @@ impl Live {
     pub(crate) fn publish(&self, snapshot: Arc<Snapshot>) -> Option<Arc<Snapshot>> {
         let generation = snapshot.generation();
         let fingerprint = *snapshot.fingerprint();
+        {
+            let mut published = self.published.lock().unwrap_or_else(PoisonError::into_inner);
+            published.retain(|snapshot| snapshot.strong_count() > 0);
+            published.push(Arc::downgrade(&snapshot));
+        }
         if let Some(old) = self.load() {
             self.removed.note(&old, &snapshot);
         }
@@ -65,5 +93,42 @@ impl Live {
             self.changes.send_replace(generation);
         }
         old
+    }
+
+    /// Shows `status` from now on.
+    pub(crate) fn set_status(&self, status: Status) {
+        self.status.store(Arc::new(status));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn snapshot(generation: u64, instructions: &str) -> Arc<Snapshot> {
+        Arc::new(Snapshot::new(generation, Vec::new(), instructions.into()))
+    }
+
+    #[test]
+    fn listeners_hear_of_a_new_fingerprint_only_and_after_it_is_readable() {
+        let live = Live::new(Some(snapshot(1, "a")));
+        let mut changes = live.changes();
+        live.publish(snapshot(2, "a"));
+        assert!(!changes.has_changed().unwrap());
+        live.publish(snapshot(3, "b"));
+        assert!(changes.has_changed().unwrap());
+        assert_eq!(*changes.borrow_and_update(), live.load().unwrap().generation());
+    }
+
+    #[test]
+    fn snapshots_are_counted_until_the_last_holder_lets_go() {
+        let live = Live::new(None);
+        assert_eq!((live.alive(), live.load().is_none()), (0, true));
+        let held = snapshot(1, "a");
+        live.publish(Arc::clone(&held));
+        let old = live.publish(snapshot(2, "b"));
+        assert_eq!(live.alive(), 2);
+        drop((held, old));
+        assert_eq!(live.alive(), 1);
     }
 }

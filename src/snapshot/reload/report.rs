@@ -1,0 +1,157 @@
+//! What the log says of reloading: one line a swap, one warning for each distinct failure.
+
+use std::{
+    collections::HashSet,
+    time::{Duration, Instant},
+};
+
+use super::gate::Gate;
+use crate::{
+    diagnostic::Diagnostic,
+    snapshot::Refusal,
+    source::{Digest, Sources},
+};
+
+/// How often a failure that lasts is warned of again.
+const LASTING: Duration = Duration::from_secs(3_600);
+
+/// What was said already.
+#[derive(Debug, Default)]
+pub(super) struct Report {
+    refusals: Vec<Refusal>,
+    warnings: HashSet<Diagnostic>,
+    again: Option<Instant>,
+}
+
+impl Report {
+    /// Warns of each refusal that says something new.
+    pub(super) fn refused(&mut self, refusals: &[Refusal], gate: &Gate, now: Instant) {
+        for refusal in self.news(refusals, now) {
+            tracing::warn!("{}", words(&refusal, gate.served(&refusal.toolset).is_some()));
+        }
+    }
+
+    /// Remembers `refusals` in place of the ones before, and gives back those that were not among them.
+    fn news(&mut self, refusals: &[Refusal], now: Instant) -> Vec<Refusal> {
+        // Bytes that fail in the same way are the same failure.
+        let same = |one: &Refusal, other: &Refusal| {
+            one.toolset == other.toolset && one.diagnostics == other.diagnostics
+        };
+        let known = |refusal: &&Refusal| self.refusals.iter().any(|before| same(before, refusal));
+        let news: Vec<_> = refusals.iter().filter(|refusal| !known(refusal)).cloned().collect();
+        self.refusals = refusals.to_vec();
+        self.again = (!refusals.is_empty()).then_some(now + LASTING);
+        news
+    }
+
+    /// Nothing is refused any more.
+    pub(super) fn healed(&mut self) {
+        *self = Self { warnings: std::mem::take(&mut self.warnings), ..Self::default() };
+    }
+
+    /// When to warn again of what lasts.
+    pub(super) fn due(&self) -> Option<Instant> {
+        self.again
+    }
+
+    /// Warns again of what lasts.
+    pub(super) fn remind(&mut self, gate: &Gate, now: Instant) {
+        let lasting = std::mem::take(&mut self.refusals);
+        self.refused(&lasting, gate, now);
+    }
+
+    /// Says each remark about inputs once.
+    pub(super) fn remarks(&mut self, warnings: &[Diagnostic]) {
+        for warning in warnings {
+            if self.warnings.insert(warning.clone()) {
+                tracing::warn!("{warning}");
+            }
+        }
+    }
+}
+
+fn words(refusal: &Refusal, served: bool) -> String {
+    let head = match (refusal.toolset.as_str(), served) {
+        ("", _) => "nothing changes in what is served:".to_owned(),
+        (toolset, true) => format!("`{toolset}` keeps its last good version:"),
+        (toolset, false) => format!("`{toolset}` is not served:"),
+    };
+    let lines = refusal.diagnostics.iter().map(Diagnostic::snippet);
+    std::iter::once(head).chain(lines).collect::<Vec<_>>().join("\n")
+}
+
+/// Names of the inputs that differ from what is served, each once.
+pub(super) fn files(gate: &Gate, sources: &Sources) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for toolset in &sources.toolsets {
+        let before: Vec<_> = gate.served(&toolset.name).iter().flat_map(|old| old.all()).collect();
+        let new = toolset.all().filter(|input| before.iter().all(|old| old.digest != input.digest));
+        names.extend(new.map(|input| &*input.name));
+    }
+    names.sort_unstable();
+    names.dedup();
+    let gone = gate.names().filter(|name| sources.toolsets.iter().all(|new| new.name != *name));
+    let gone = gone.map(|name| format!("without `{name}`"));
+    names.into_iter().map(ToOwned::to_owned).chain(gone).collect::<Vec<_>>().join(", ")
+}
+
+/// The beginning of a digest in hexadecimal, enough to tell versions apart.
+pub(super) fn short(digest: &Digest) -> String {
+    digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::snapshot::reload::fixture::{refusal, sources, sources_after};
+
+    #[test]
+    fn a_failure_is_news_once_and_again_after_it_was_gone() {
+        let (mut report, now) = (Report::default(), Instant::now());
+        let (a, b) = (refusal("a", "bad"), refusal("b", "worse"));
+        let mut check = |refusals: &[&Refusal], expected: usize| {
+            let refusals: Vec<_> = refusals.iter().map(|refusal| (*refusal).clone()).collect();
+            assert_eq!(report.news(&refusals, now).len(), expected);
+        };
+        check(&[&a], 1);
+        check(&[&Refusal { digest: [7; 32], ..a.clone() }], 0);
+        check(&[&a, &b], 1);
+        check(&[&refusal("a", "other"), &b], 1);
+        check(&[&a], 1);
+        check(&[], 0);
+        check(&[&a], 1);
+        report.healed();
+        assert_eq!((report.due(), report.news(&[a], now).len()), (None, 1));
+        assert_eq!(report.due(), Some(now + LASTING));
+    }
+
+    #[test]
+    fn a_warning_names_the_toolset_and_every_diagnostic() {
+        let mut refused = refusal("memos", "bad");
+        refused.diagnostics.push(Diagnostic::error("worse"));
+        let lines = "error: bad\nerror: worse";
+        assert_eq!(words(&refused, true), format!("`memos` keeps its last good version:\n{lines}"));
+        assert_eq!(words(&refused, false), format!("`memos` is not served:\n{lines}"));
+        refused.toolset.clear();
+        let head = "nothing changes in what is served:";
+        assert_eq!(words(&refused, false), format!("{head}\n{lines}"));
+    }
+
+    #[test]
+    fn a_swap_names_the_inputs_that_differ() {
+        let before =
+            sources(&[("a.yaml", "document: spec.txt"), ("b.yaml", ""), ("spec.txt", "1")]);
+        let mut gate = Gate::default();
+        let check = |gate: &Gate, sources: &Sources, expected: &[&str]| {
+            let files = files(gate, sources);
+            let names: Vec<_> =
+                files.split(", ").map(|name| name.rsplit('/').next().unwrap()).collect();
+            assert_eq!(names, expected);
+        };
+        check(&gate, &before, &["a.yaml", "b.yaml", "spec.txt"]);
+        gate.serve(gate.after(&before, &[]));
+        let after = sources_after(&before, &[("spec.txt", "2")]);
+        check(&gate, &after, &["spec.txt"]);
+        check(&gate, &sources(&[("b.yaml", "")]), &["without `a`"]);
+    }
+}
