@@ -78,7 +78,13 @@ impl Message {
         }
         let meta = meta(params)?;
         if matches!(kind, Kind::Request(_)) {
-            well_formed(&method, params)?;
+            well_formed(&method, params).map_err(|refusal| match meta {
+                // The modern era has no `initialize`; only a legacy client sends a sound one.
+                Some(meta) if method == "initialize" && meta.contains_key(VERSION_KEY) => {
+                    Refusal::no_method(&method)
+                }
+                _ => refusal,
+            })?;
         }
         let faults = match method.as_str() {
             "tools/call" => arguments::faults(text, strict, limits.argument_string),
@@ -287,6 +293,12 @@ mod tests {
             200,
             "`initialize`",
         );
+    }
+
+    #[test]
+    fn the_modern_era_has_no_initialize() {
+        let modern = r#"{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}"#;
+        check(&request("initialize", modern), -32601, 404, "initialize");
     }
 
     #[test]

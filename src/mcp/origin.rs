@@ -7,7 +7,7 @@
 //! loopback name or a public URL's. Requests without `Origin` come from no browser: no Origin rule.
 //! Pure: values in, verdict out.
 
-use std::{fmt, net::IpAddr, str::FromStr};
+use std::{net::IpAddr, str::FromStr};
 
 use http::{HeaderMap, HeaderName, StatusCode, Uri, header, uri::Authority};
 use rmcp::model::ErrorCode;
@@ -59,7 +59,7 @@ impl Origins {
     pub(super) fn judge(&self, headers: &HeaderMap, uri: &Uri) -> Result<(), Refusal> {
         let host = host(headers, uri);
         if self.bind != Bind::Public && !host.as_ref().is_some_and(|host| self.knows(host)) {
-            return Err(self.refuse("Host", &shown(headers, &header::HOST), "http://"));
+            return Err(self.refuse("Host", &shown(headers, &header::HOST)));
         }
         let mut origins = headers.get_all(header::ORIGIN).iter();
         let Some(origin) = origins.next() else { return Ok(()) };
@@ -68,11 +68,7 @@ impl Origins {
             && origin.is_some_and(|origin| {
                 self.public.contains(&origin) || host.is_some_and(|host| host.is_safe_for(&origin))
             });
-        if allowed {
-            Ok(())
-        } else {
-            Err(self.refuse("Origin", &shown(headers, &header::ORIGIN), ""))
-        }
+        if allowed { Ok(()) } else { Err(self.refuse("Origin", &shown(headers, &header::ORIGIN))) }
     }
 
     fn knows(&self, host: &Host) -> bool {
@@ -82,13 +78,16 @@ impl Origins {
         is_loopback(&host.name) || self.public.iter().any(is_its)
     }
 
-    fn refuse(&self, what: &str, value: &str, scheme: &str) -> Refusal {
+    fn refuse(&self, what: &str, value: &str) -> Refusal {
         let way = match self.bind {
-            Bind::Embedded => "give its URL to the builder as a public URL",
-            Bind::Loopback | Bind::Public => "allow it with",
+            Bind::Embedded => {
+                "give the builder the URL that clients use as a public URL (as `--public-url` does)"
+            }
+            Bind::Loopback | Bind::Public => {
+                "start with `--public-url` and the URL that clients use"
+            }
         };
-        let words =
-            format!("{what} `{value}` is not allowed; {way} (`--public-url {scheme}{value}`)");
+        let words = format!("{what} `{value}` is not allowed; if it should be, {way}");
         Refusal::new(StatusCode::FORBIDDEN, ErrorCode::INVALID_REQUEST, words)
     }
 }
@@ -212,16 +211,6 @@ fn shown(headers: &HeaderMap, name: &HeaderName) -> String {
     value.map_or_else(|| "(none)".into(), |value| value.chars().take(200).collect())
 }
 
-impl fmt::Display for Bind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Loopback => "loopback",
-            Self::Public => "public",
-            Self::Embedded => "embedded",
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -241,7 +230,7 @@ mod tests {
 
     fn check(bind: Bind, host: &str, origin: &str, allowed: bool) {
         let verdict = judge(bind, host, origin);
-        assert_eq!(verdict.is_ok(), allowed, "{bind}: host `{host}`, origin `{origin}`");
+        assert_eq!(verdict.is_ok(), allowed, "{bind:?}: host `{host}`, origin `{origin}`");
         if let Err(refusal) = verdict {
             assert_eq!(refusal.status, 403);
             assert!(String::from_utf8(refusal.json()).unwrap().contains("--public-url"));

@@ -39,6 +39,11 @@ impl Refusal {
         Self::new(StatusCode::OK, ErrorCode::INVALID_PARAMS, message)
     }
 
+    /// 404 with -32601.
+    pub(super) fn no_method(method: &str) -> Self {
+        Self::new(StatusCode::NOT_FOUND, ErrorCode::METHOD_NOT_FOUND, method)
+    }
+
     /// 503, to be tried again.
     pub(super) fn busy(message: impl Into<String>) -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, ErrorCode::INTERNAL_ERROR, message)

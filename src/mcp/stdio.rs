@@ -170,7 +170,7 @@ impl Reader {
         let message = Message::read(line, &self.edge.limits)?;
         // rmcp answers a ping of either era as long as no session is opened.
         if message.method == "ping" && Era::of(&message, &HeaderMap::new()) == Era::Modern {
-            return Err(no_ping().to(message.kind.id()));
+            return Err(Refusal::no_method("ping").to(message.kind.id()));
         }
         let decoded = serde_json::from_slice(line).map_err(|error| {
             let words = format!("the message is not one this server knows: {error}");
@@ -234,10 +234,6 @@ impl Reader {
         parts.extensions.insert(Arrival { changes, faults: message.faults.into() });
         parts
     }
-}
-
-fn no_ping() -> Refusal {
-    Refusal::new(StatusCode::NOT_FOUND, ErrorCode::METHOD_NOT_FOUND, "ping")
 }
 
 enum Line {

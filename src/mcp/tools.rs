@@ -77,7 +77,10 @@ async fn carry_out(
             // Three steps at most, so the queue is bounded; it closes with the call.
             let work = async {
                 let sender = sender;
-                let report = |step| sender.send(step).unwrap_or_default();
+                let report = |step| {
+                    // It fails only when nobody hears of progress any more.
+                    let _ = sender.send(step);
+                };
                 forward(edge, toolset, tool, &arguments, &auth, &report).await
             };
             future::join(work, report(steps, &context.peer, token)).await.0

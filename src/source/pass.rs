@@ -17,7 +17,7 @@ use super::{
     file::{self, Cap, Reading},
     folder::Listing,
     path::{beside, is_url, shown},
-    remote::{Fetched, Remote},
+    remote::{self, Fetched, Remote},
     scan::Stamp,
 };
 use crate::{
@@ -241,9 +241,9 @@ impl<'a> Pass<'a> {
         }
         let input = match self.remote.content(url, self.inputs.limits.document) {
             Fetched::Pending => {
-                return Err(Unstable { name: url.to_owned(), pending: true });
+                return Err(Unstable { name: remote::shown(url), pending: true });
             }
-            Fetched::Done(content) => self.input(url, content),
+            Fetched::Done(content) => self.input(&remote::shown(url), content),
         };
         self.done.insert(key, input.clone());
         Ok(input)

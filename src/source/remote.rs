@@ -1,28 +1,411 @@
-//! URL documents.
+//! Documents that are URLs: fetched by a thread of their own, handed out as bytes.
+//!
+//! Who reads inputs never waits for a network: a [`Remote`] answers at once with what was fetched last,
+//! or with the fault that came of it, and tells whoever asked [`Remote::on_change`] when that changes.
+//! Documents are asked for again on a timer, with the validators of the last answer. The thread starts
+//! with the first URL and ends with the [`Remote`]; it is the one place here that is asynchronous.
 
-use std::sync::Arc;
+mod address;
+mod fetch;
+#[cfg(test)]
+pub(crate) mod server;
+
+use std::{
+    collections::BTreeMap,
+    fmt, io,
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    thread,
+    time::Duration,
+};
+
+use tokio::{
+    runtime,
+    sync::{Notify, mpsc},
+    time::timeout,
+};
 
 use super::Sources;
+use address::Address;
+pub(super) use address::shown;
+use fetch::{Client, Known, Outcome};
 
-/// Store.
-#[derive(Debug, Default)]
-pub struct Remote {}
+/// Between two looks at a document elsewhere.
+const AWAY: Duration = Duration::from_secs(60);
 
+/// Between two looks at a document of this machine, and at one that never answered so far.
+const NEAR: Duration = Duration::from_secs(2);
+
+/// For one document, redirects and tries of a base URL included.
+const TIME: Duration = Duration::from_secs(10);
+
+/// The documents that are URLs.
+#[derive(Debug)]
+pub struct Remote {
+    poll: bool,
+    store: Arc<Store>,
+    /// To the thread, once there is one; its end ends the thread.
+    orders: Mutex<Option<mpsc::UnboundedSender<Order>>>,
+}
+
+/// What is known of a URL.
+#[derive(Debug)]
 pub(super) enum Fetched {
+    /// It was not fetched yet.
     Pending,
-    Done(Result<Arc<[u8]>, String>),
+    /// Its content, or in words why there is none.
+    Done(Content),
+}
+
+type Content = Result<Arc<[u8]>, String>;
+
+/// A URL to look after.
+#[derive(Debug)]
+struct Order {
+    url: String,
+    number: u64,
+    cap: usize,
+}
+
+#[derive(Default)]
+struct Store {
+    state: Mutex<State>,
+    arrived: Condvar,
+    refresh: Notify,
+}
+
+#[derive(Default)]
+struct State {
+    documents: BTreeMap<String, Document>,
+    orders: u64,
+    on_change: Option<Arc<dyn Fn() + Send + Sync>>,
+}
+
+#[derive(Debug)]
+struct Document {
+    /// Of the order that looks after it; an order whose number is gone ends.
+    number: u64,
+    content: Option<Content>,
+}
+
+impl Default for Remote {
+    fn default() -> Self {
+        Self::new(true)
+    }
 }
 
 impl Remote {
-    pub(super) fn content(&self, _url: &str, _cap: usize) -> Fetched {
-        Fetched::Pending
+    /// Knows no URL yet. Without `poll`, a document that answered once is asked again only by
+    /// [`Remote::refresh`].
+    pub fn new(poll: bool) -> Self {
+        Self { poll, store: Arc::default(), orders: Mutex::default() }
     }
-    /// x
-    pub fn on_change(&self, _f: impl Fn() + Send + Sync + 'static) {}
-    /// x
-    pub fn refresh(&self) {}
-    /// x
-    pub fn retain(&self, _s: &Sources) {}
-    /// x
-    pub fn wait(&self) {}
+
+    /// Calls `listener` whenever a document's content or fault changes, in place of the listener before.
+    /// It is called on the fetching thread and must not wait.
+    pub fn on_change(&self, listener: impl Fn() + Send + Sync + 'static) {
+        self.store.state().on_change = Some(Arc::new(listener));
+    }
+
+    /// Asks for every document now.
+    pub fn refresh(&self) {
+        self.store.refresh.notify_waiters();
+    }
+
+    /// Stops looking after documents that `sources` does not name.
+    pub fn retain(&self, sources: &Sources) {
+        let named = |url: &String| sources.all().any(|input| *input.name == *shown(url));
+        self.store.state().documents.retain(|url, _| named(url));
+    }
+
+    /// Waits until some document arrived, or a second.
+    pub(crate) fn wait(&self) {
+        let state = self.store.state();
+        let pending =
+            |state: &mut State| state.documents.values().any(|document| document.content.is_none());
+        let second = Duration::from_secs(1);
+        drop(self.store.arrived.wait_timeout_while(state, second, pending));
+    }
+
+    /// What is known of a URL; one that is new is ordered.
+    pub(super) fn content(&self, url: &str, cap: usize) -> Fetched {
+        let mut state = self.store.state();
+        if let Some(document) = state.documents.get(url) {
+            return document.content.clone().map_or(Fetched::Pending, Fetched::Done);
+        }
+        state.orders += 1;
+        let number = state.orders;
+        state.documents.insert(url.to_owned(), Document { number, content: None });
+        drop(state);
+        match self.order(Order { url: url.to_owned(), number, cap }) {
+            Ok(()) => Fetched::Pending,
+            Err(error) => Fetched::Done(Err(format!("cannot be fetched: {error}"))),
+        }
+    }
+
+    fn order(&self, order: Order) -> io::Result<()> {
+        let mut orders = self.orders.lock().unwrap_or_else(PoisonError::into_inner);
+        let sender = match &*orders {
+            Some(sender) if !sender.is_closed() => sender.clone(),
+            _ => orders.insert(self.spawn()?).clone(),
+        };
+        // The thread was there a moment ago; if it is not any more, the next pass starts another.
+        let _ = sender.send(order);
+        Ok(())
+    }
+
+    fn spawn(&self) -> io::Result<mpsc::UnboundedSender<Order>> {
+        let (sender, orders) = mpsc::unbounded_channel();
+        let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
+        let (store, poll) = (Arc::clone(&self.store), self.poll);
+        thread::Builder::new().name("toolgate-remote".into()).spawn(move || {
+            runtime.block_on(serve(orders, store, poll));
+            // A look-up of a name may still hang; nobody waits for it.
+            runtime.shutdown_background();
+        })?;
+        Ok(sender)
+    }
+}
+
+/// Looks after each ordered document until nobody can order any more.
+async fn serve(mut orders: mpsc::UnboundedReceiver<Order>, store: Arc<Store>, poll: bool) {
+    let client = Arc::new(Client::default());
+    while let Some(order) = orders.recv().await {
+        let (url, number, store) = (order.url.clone(), order.number, Arc::clone(&store));
+        let task = look_after(order, Arc::clone(&store), Arc::clone(&client), poll);
+        let task = tokio::spawn(task);
+        tokio::spawn(async move {
+            // Else whoever waits for the document would wait for ever.
+            if task.await.is_err() {
+                store.put(&url, number, Err("cannot be fetched: toolgate's own fault".to_owned()));
+            }
+        });
+    }
+}
+
+async fn look_after(order: Order, store: Arc<Store>, client: Arc<Client>, poll: bool) {
+    let Order { url, number, cap } = order;
+    let address = match Address::parse(&url) {
+        Ok(address) => address,
+        Err(words) => return store.put(&url, number, Err(words)),
+    };
+    let mut known = Known::default();
+    while store.wants(&url, number) {
+        // Made before the look, so that no request meanwhile is lost.
+        let refresh = store.refresh.notified();
+        let outcome = timeout(TIME, client.fetch(&address, &mut known, cap)).await;
+        let late = || Outcome::Fault(format!("did not answer within {} s", TIME.as_secs()));
+        let content = match outcome.unwrap_or_else(|_| late()) {
+            Outcome::Content(bytes) => Ok(bytes),
+            Outcome::Fault(words) => Err(words),
+        };
+        store.put(&url, number, content);
+        match pause(known.answered(), address.is_loopback(), poll) {
+            Some(pause) => _ = timeout(pause, refresh).await,
+            None => refresh.await,
+        }
+    }
+}
+
+/// How long until a document is asked for again by itself.
+fn pause(answered: bool, loopback: bool, poll: bool) -> Option<Duration> {
+    match (answered, loopback) {
+        (false, _) => Some(NEAR),
+        (true, true) => poll.then_some(NEAR),
+        (true, false) => poll.then_some(AWAY),
+    }
+}
+
+impl Store {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wants(&self, url: &str, number: u64) -> bool {
+        self.state().documents.get(url).is_some_and(|document| document.number == number)
+    }
+
+    fn put(&self, url: &str, number: u64, content: Content) {
+        let mut state = self.state();
+        let listener = state.on_change.clone();
+        let Some(document) = state.documents.get_mut(url) else { return };
+        if document.number != number || document.content.as_ref() == Some(&content) {
+            return;
+        }
+        document.content = Some(content);
+        drop(state);
+        self.arrived.notify_all();
+        if let Some(listener) = listener {
+            listener();
+        }
+    }
+}
+
+impl fmt::Debug for Store {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Store").field("documents", &self.state().documents.len()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{net::TcpListener, time::Instant};
+
+    use super::{
+        server::{Server, answer},
+        *,
+    };
+
+    const CEILING: Duration = Duration::from_secs(20);
+
+    fn until(remote: &Remote, url: &str, expected: Result<&str, &str>) {
+        let start = Instant::now();
+        loop {
+            let now = match remote.content(url, 100) {
+                Fetched::Done(content) => {
+                    Some(content.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+                }
+                Fetched::Pending => None,
+            };
+            if now.as_ref().map(|now| now.as_deref().map_err(String::as_str)) == Some(expected) {
+                return;
+            }
+            assert!(start.elapsed() < CEILING, "{now:?}, not {expected:?}");
+            remote.wait();
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    fn check(path: &str, expected: Result<&str, &str>, script: &[(&str, &str)]) {
+        let server = Server::new();
+        script.iter().for_each(|(path, answer)| server.on(path, answer));
+        until(&Remote::default(), &server.url(path), expected);
+    }
+
+    #[test]
+    fn a_document_is_fetched_by_its_url_or_below_a_base_url() {
+        check("/a.yaml", Ok("one"), &[("/a.yaml", "200 OK\r\n\r\none")]);
+        check("/", Ok("json"), &[("/openapi.json", "200 OK\r\n\r\njson")]);
+        check("", Ok("yaml"), &[("/openapi.yaml", "200 OK\r\n\r\nyaml")]);
+        let page = "200 OK\r\nContent-Type: text/html\r\n\r\n<html>";
+        check("/", Ok("yaml"), &[("/openapi.json", page), ("/openapi.yaml", "200 OK\r\n\r\nyaml")]);
+        check("/api/", Ok("json"), &[("/api/openapi.json", "200 OK\r\n\r\njson")]);
+    }
+
+    #[test]
+    fn what_gives_no_document_is_a_fault_in_words() {
+        check("/a.yaml", Err("answered 404 Not Found"), &[]);
+        check(
+            "/a.yaml",
+            Err("answered 500 Internal Server Error"),
+            &[("/a.yaml", "500 Internal Server Error\r\n\r\n")],
+        );
+        let nowhere = "has neither `openapi.json` nor `openapi.yaml`; name the document's own URL";
+        check("/", Err(nowhere), &[]);
+        let over = "is over 100 bytes; raise it with `--limit document=BYTES`";
+        let long = format!("200 OK\r\n\r\n{}", "x".repeat(101));
+        check("/a.yaml", Err(over), &[("/a.yaml", &long)]);
+        check(
+            "/a.yaml",
+            Err("answered in a content encoding that was not asked for"),
+            &[("/a.yaml", "200 OK\r\nContent-Encoding: gzip\r\n\r\n")],
+        );
+        check(
+            "/a.yaml",
+            Err("broke off: end of file before message length reached"),
+            &[("/a.yaml", "200 OK\r\nContent-Length: 50\r\n\r\nhalf")],
+        );
+    }
+
+    #[test]
+    fn redirects_are_followed_within_the_origin_and_not_for_ever() {
+        let to = |path: &str| format!("302 Found\r\nLocation: {path}\r\n\r\n");
+        let end = ("/4", "200 OK\r\n\r\nend");
+        let (two, three, four) = (to("/2"), to("/3"), to("/4"));
+        check("/1", Ok("end"), &[("/1", &two), ("/2", &three), ("/3", &four), end]);
+        check(
+            "/0",
+            Err("redirects more than 3 times"),
+            &[("/0", &to("/1")), ("/1", &two), ("/2", &three), ("/3", &four), end],
+        );
+        let other = "redirects to another origin, `http://127.0.0.2`; name that URL instead";
+        check("/1", Err(other), &[("/1", &to("http://127.0.0.2/"))]);
+    }
+
+    #[test]
+    fn a_document_is_asked_for_again_with_the_validators_of_its_answer() {
+        let (server, remote) = (Server::new(), Remote::default());
+        server.on("/a", "200 OK\r\nETag: \"1\"\r\nLast-Modified: then\r\n\r\none");
+        until(&remote, &server.url("/a"), Ok("one"));
+        server.on("/a", "304 Not Modified\r\n\r\n");
+        let start = Instant::now();
+        while server.requests().len() < 2 {
+            assert!(start.elapsed() < CEILING);
+            thread::sleep(Duration::from_millis(10));
+        }
+        let second = &server.requests()[1];
+        assert!(second.contains("\nif-none-match: \"1\""), "{second}");
+        assert!(second.contains("\nif-modified-since: then"), "{second}");
+        until(&remote, &server.url("/a"), Ok("one"));
+    }
+
+    #[test]
+    fn a_fault_heals_into_what_was_there_before_or_is_new() {
+        let (server, remote) = (Server::new(), Remote::default());
+        let changes = Arc::new(Mutex::new(0));
+        let counted = Arc::clone(&changes);
+        remote.on_change(move || *counted.lock().unwrap() += 1);
+        server.on("/a", "200 OK\r\nETag: \"1\"\r\n\r\none");
+        until(&remote, &server.url("/a"), Ok("one"));
+        server.on("/a", "503 Service Unavailable\r\n\r\n");
+        until(&remote, &server.url("/a"), Err("answered 503 Service Unavailable"));
+        server.on("/a", "304 Not Modified\r\n\r\n");
+        until(&remote, &server.url("/a"), Ok("one"));
+        server.on("/a", "200 OK\r\n\r\ntwo");
+        remote.refresh();
+        until(&remote, &server.url("/a"), Ok("two"));
+        assert_eq!(*changes.lock().unwrap(), 4);
+    }
+
+    #[test]
+    fn a_server_that_is_not_there_yet_is_asked_until_it_is() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        drop(listener);
+        let remote = Remote::new(false);
+        let url = format!("http://{address}/a");
+        until(&remote, &url, Err("cannot be fetched: Connection refused (os error 111)"));
+        let listener = TcpListener::bind(address).unwrap();
+        thread::spawn(move || {
+            let script = Mutex::new(vec![("/a".to_owned(), "200 OK\r\n\r\nhere".to_owned())]);
+            answer(listener.accept().unwrap().0, &script, &Mutex::default());
+        });
+        until(&remote, &url, Ok("here"));
+    }
+
+    #[test]
+    fn without_polling_only_a_request_asks_again() {
+        let check = |answered, loopback, poll, expected: Option<u64>| {
+            assert_eq!(pause(answered, loopback, poll), expected.map(Duration::from_secs));
+        };
+        check(true, true, true, Some(2));
+        check(true, false, true, Some(60));
+        check(false, false, true, Some(2));
+        check(false, false, false, Some(2));
+        check(true, true, false, None);
+        check(true, false, false, None);
+    }
+
+    #[test]
+    fn a_proxy_of_the_environment_is_never_asked() {
+        // The environment cannot be changed here, so the same test binary runs once more.
+        let tests = "source::remote::tests::a_document_is_fetched_by_its_url_or_below_a_base_url";
+        let mut again = std::process::Command::new(std::env::current_exe().unwrap());
+        again.args(["--exact", tests]);
+        for name in ["http_proxy", "HTTP_PROXY", "https_proxy", "all_proxy", "ALL_PROXY"] {
+            again.env(name, "http://127.0.0.1:1");
+        }
+        let output = again.output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && text.contains("1 passed"), "{text}");
+    }
 }

@@ -1,10 +1,15 @@
 //! Lists and calls, by every way in.
 
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
+
 use http::Method;
 use serde_json::{Value, json};
 
 use super::support::{Bench, WAYS, Way, modern_request, request, snapshot};
-use crate::config::Limits;
+use crate::{config::Limits, snapshot::live::Live};
 
 fn text_error(text: &str) -> Value {
     json!({"content": [{"type": "text", "text": text}], "isError": true})
@@ -95,6 +100,19 @@ async fn a_removed_tool_says_so() {
     assert_eq!(answer["result"]["isError"], false);
 }
 
+#[test]
+fn removed_names_are_forgotten_after_so_many_swaps() {
+    let live = Live::new(Some(Arc::new(snapshot(1, &["a", "z"])))).remembering(2);
+    for (generation, name) in [(2, "b"), (3, "c"), (4, "d")] {
+        live.publish(Arc::new(snapshot(generation, &[name, "z"])));
+    }
+    let known = |name| live.removed(name).is_some();
+    assert_eq!(
+        ["a", "b", "c", "old_c", "d", "z"].map(known),
+        [false, true, true, true, false, false]
+    );
+}
+
 #[tokio::test]
 async fn digits_that_64_bits_lose_are_refused_in_arguments() {
     let bench = Bench::new(&["a"]).await;
@@ -127,7 +145,7 @@ async fn a_panic_is_a_numbered_error_and_nothing_else_breaks() {
     }
     let answer = bench.ask(Way::Modern, "tools/call", json!({"name": "a"})).await;
     assert_eq!(answer["result"]["isError"], false);
-    assert_eq!(bench.edge.counts().calls_running.load(std::sync::atomic::Ordering::Relaxed), 0);
+    assert_eq!(bench.edge.counts().calls_running.load(Ordering::Relaxed), 0);
 }
 
 #[tokio::test]
@@ -253,8 +271,6 @@ async fn a_long_list_comes_in_pages_by_every_way() {
 
 #[tokio::test]
 async fn a_modern_caller_that_leaves_cancels_the_call() {
-    use std::{sync::atomic::Ordering, time::Duration};
-
     let bench = Bench::new(&["a"]).await;
     let params = json!({"name": "a", "arguments": {"sleep": 60_000}});
     let headers = [
@@ -306,4 +322,38 @@ impl Bench {
             }
         }
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_answer_mixes_two_snapshots_and_no_call_fails_while_tools_are_swapped() {
+    let bench = Arc::new(Bench::new(&["keep", "x0", "y0"]).await);
+    let client = |way: Way| {
+        let bench = Arc::clone(&bench);
+        tokio::spawn(async move {
+            for _ in 0..40 {
+                let list = bench.ask(way, "tools/list", json!({})).await;
+                let name = |place: usize| list["result"]["tools"][place]["name"].as_str().unwrap();
+                assert_eq!(name(1).strip_prefix('x'), name(2).strip_prefix('y'), "{way:?}");
+                let kept = bench.ask(way, "tools/call", json!({"name": "keep"})).await;
+                assert_eq!(kept["result"]["isError"], false, "{way:?}: {kept}");
+                let gone = bench.ask(way, "tools/call", json!({ "name": name(1) })).await;
+                let answered = gone["result"]["isError"] == false;
+                let told = gone["error"]["message"]
+                    .as_str()
+                    .is_some_and(|words| words.contains("unknown tool"));
+                assert!(answered || told, "{way:?}: {gone}");
+            }
+        })
+    };
+    let clients: Vec<_> = WAYS.into_iter().map(client).collect();
+    let mut generation = 1;
+    while clients.iter().any(|client| !client.is_finished()) {
+        generation += 1;
+        bench.publish(generation, &["keep", &format!("x{generation}"), &format!("y{generation}")]);
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+    for client in clients {
+        client.await.unwrap();
+    }
+    assert!(generation > 50, "{generation} swaps prove little");
 }

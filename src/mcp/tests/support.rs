@@ -241,9 +241,9 @@ impl Bench {
             Way::Lines => {
                 let mut lines = self.lines();
                 lines.open().await;
-                lines.ask(&request(7, method, params)).await
+                lines.answer(&request(7, method, params)).await
             }
-            Way::ModernLines => self.lines().ask(&modern_request(7, method, params)).await,
+            Way::ModernLines => self.lines().answer(&modern_request(7, method, params)).await,
         }
     }
 
@@ -420,6 +420,15 @@ impl LinesClient {
     pub(super) async fn ask(&mut self, line: &str) -> Value {
         self.say(line).await;
         self.hear().await
+    }
+
+    /// Asks, and passes over notices until the answer comes.
+    pub(super) async fn answer(&mut self, line: &str) -> Value {
+        let mut heard = self.ask(line).await;
+        while heard.get("method").is_some() {
+            heard = self.hear().await;
+        }
+        heard
     }
 
     pub(super) async fn open(&mut self) {

@@ -20,6 +20,9 @@ use crate::{
 /// Files that change while they are read at start are read again for this long.
 const UNSTABLE: Duration = Duration::from_secs(2);
 
+/// A fetch ends by itself, with a document or a fault; whatever takes longer will not end.
+const PENDING: Duration = Duration::from_secs(15);
+
 /// Pause between such reads.
 const RETRY: Duration = Duration::from_millis(50);
 
@@ -81,12 +84,13 @@ pub fn first(pipeline: &Pipeline) -> First {
 
 fn settled(pipeline: &Pipeline) -> Result<Sources, Unstable> {
     let Pipeline { inputs, remote, refer, .. } = pipeline;
-    let deadline = Instant::now() + UNSTABLE;
+    let start = Instant::now();
     loop {
         match Sources::read(inputs, *refer, remote, None) {
-            // A fetch ends by itself, with a document or with a fault.
-            Err(unstable) if unstable.pending => remote.wait(),
-            Err(_) if Instant::now() < deadline => thread::sleep(RETRY),
+            Err(unstable) if unstable.pending && start.elapsed() < PENDING => remote.wait(),
+            Err(unstable) if !unstable.pending && start.elapsed() < UNSTABLE => {
+                thread::sleep(RETRY);
+            }
             read => return read,
         }
     }

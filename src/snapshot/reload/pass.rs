@@ -82,8 +82,10 @@ impl Turns {
         self.status.counts.unstable += 1;
         self.sources = previous;
         self.since.asked |= pass.asked;
-        // A document that is being fetched wakes the loop when it is there.
-        if !unstable.pending {
+        if unstable.pending {
+            // Its arrival wakes the loop; this is for an arrival just before.
+            self.timers.confirm = Some(pass.now + SCAN);
+        } else {
             self.quiet.event(pass.now, None);
         }
     }
@@ -120,7 +122,7 @@ impl Turns {
         let careful = !pass.asked && sources.faults.is_empty();
         let gone = careful.then(|| self.hold.gone(sources, &self.gate, pass.now)).flatten();
         if let Some(wait) = gone {
-            return self.wait(wait);
+            return self.wait(&wait);
         }
         let served = self.live.load();
         let attempt = attempt(&self.pipeline, sources, served.as_deref());
@@ -136,7 +138,7 @@ impl Turns {
         let suspicious =
             careful.then(|| self.suspicious(sources, served.as_deref(), next, pass.now));
         match suspicious.flatten() {
-            Some(wait) => self.wait(wait),
+            Some(wait) => self.wait(&wait),
             None => self.settle(sources, attempt, served.as_deref(), pass),
         }
     }
@@ -153,7 +155,7 @@ impl Turns {
         self.hold.suspicious(&suspects, now)
     }
 
-    fn wait(&mut self, wait: Wait) {
+    fn wait(&mut self, wait: &Wait) {
         let words = format!("{}, waiting 1 s for the writer", wait.words);
         if self.status.waiting.as_deref() != Some(&words) {
             tracing::info!("{words}");

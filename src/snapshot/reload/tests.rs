@@ -9,6 +9,7 @@ use std::{
     io::Write,
     os::unix::fs::symlink,
     path::{Path, PathBuf},
+    process::Command,
     sync::{
         Arc, Mutex,
         atomic::{AtomicBool, AtomicU64, Ordering},
@@ -29,7 +30,7 @@ use crate::{
     },
     source::{
         Sources, ToolsetSource,
-        remote::Remote,
+        remote::{Remote, server::Server},
         watch::{Backend, Kind},
     },
 };
@@ -453,13 +454,11 @@ fn a_link_swapped_to_another_release_is_one_swap() {
         fs::write(root.join(name).join("allowlists/a.yaml"), "document: ../a.txt").unwrap();
         fs::write(root.join(name).join("a.txt"), text).unwrap();
     };
-    let mut lists = PathBuf::new();
     let case = case_of(
         |root| {
             release(root, "1", "first");
             release(root, "2", "second");
             symlink("1", root.join("current")).unwrap();
-            lists = root.join("current/allowlists");
         },
         Options::default(),
         |inputs| {
@@ -512,14 +511,15 @@ fn the_target_of_a_link_is_watched_too() {
 fn what_is_no_file_is_refused_by_name_and_heals() {
     let case = case();
     let path = case.path("spec/a.txt");
-    let fifo = |path: &Path| {
-        assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
-    };
-    let makes: [(&str, &dyn Fn(&Path)); 4] = [
-        ("is a folder, not a file", &|path| fs::create_dir(path).unwrap()),
-        ("is a pipe, not a file", &fifo),
-        ("is a link that leads back to itself", &|path| symlink("a.txt", path).unwrap()),
-        ("is a device, not a file", &|path| symlink("/dev/zero", path).unwrap()),
+    fn fifo(path: &Path) {
+        assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
+    }
+    type Make = fn(&Path);
+    let makes: [(&str, Make); 4] = [
+        ("is a folder, not a file", |path| fs::create_dir(path).unwrap()),
+        ("is a pipe, not a file", fifo),
+        ("is a link that leads back to itself", |path| symlink("a.txt", path).unwrap()),
+        ("is a device, not a file", |path| symlink("/dev/zero", path).unwrap()),
     ];
     for (words, make) in makes {
         fs::rename(&path, case.path("aside")).unwrap();
@@ -707,6 +707,75 @@ fn a_document_that_shrank_by_rename_is_served_at_once() {
     case.until_live("a=one");
     assert_eq!(case.live.status().counts.builds, 1);
     case.check(&["a=one two three", "a=one"]);
+}
+
+#[test]
+fn tools_that_people_save_with_each_swap_once() {
+    let saves = [
+        ("sed", "sed -i s/one/two/ spec/a.txt"),
+        ("cp", "echo two > new && cp new spec/a.txt"),
+        ("mv", "echo two > new && mv new spec/a.txt"),
+        ("install", "echo two > new && install new spec/a.txt"),
+        ("ln", "echo two > spec/b.txt && ln -sfn b.txt spec/a.txt"),
+        ("tee", "echo two | tee spec/a.txt"),
+        ("vim", "vim -N -u NONE -i NONE -es -c %s/one/two/ -c wq spec/a.txt"),
+        (
+            "vim",
+            "vim -N -u NONE -i NONE -es --cmd 'set backup backupcopy=no' -c %s/one/two/ -c wq spec/a.txt",
+        ),
+        ("rsync", "echo two > new && rsync new spec/a.txt"),
+        ("rsync", "echo two > new && rsync --inplace new spec/a.txt"),
+        (
+            "git",
+            "git init -q . && git add -A && git -c user.name=a -c user.email=a commit -qm 1 && \
+             echo two > spec/a.txt && git stash -q && git stash pop -q",
+        ),
+    ];
+    for (tool, save) in saves {
+        if !Command::new("which").arg(tool).output().unwrap().status.success() {
+            println!("`{tool}` is not here, left out");
+            continue;
+        }
+        let case = case();
+        let status = Command::new("sh").args(["-c", save]).current_dir(case.folder.path()).status();
+        assert!(status.unwrap().success(), "{save}");
+        case.until_live("a=two");
+        case.check(&["a=one", "a=two"]);
+    }
+}
+
+#[test]
+fn a_document_from_a_url_is_served_and_outlives_its_server() {
+    let server = Server::new();
+    server.on("/a", "200 OK\r\n\r\none");
+    let url = server.url("/a");
+    let case = case_with(
+        |root| fs::write(root.join("allowlists/a.yaml"), format!("document: {url}")).unwrap(),
+        Options::default(),
+    );
+    assert_eq!(case.text(), "a=one", "the start waits for the first fetch");
+    server.on("/a", "200 OK\r\n\r\ntwo");
+    case.until_live("a=two");
+    server.on("/a", "503 Service Unavailable\r\n\r\n");
+    case.until_refused("answered 503 Service Unavailable");
+    assert_eq!(case.text(), "a=two");
+    case.write("allowlists/a.yaml", "document: ../spec/a.txt");
+    case.until_live("a=one");
+    case.check(&["a=one", "a=two", "a=one"]);
+    let requests = server.requests().len();
+    thread::sleep(Duration::from_secs(3));
+    assert!(server.requests().len() <= requests + 1, "nobody looks after it any more");
+}
+
+#[test]
+fn a_url_named_while_running_is_fetched_before_anything_is_refused() {
+    let server = Server::new();
+    server.on("/a", "200 OK\r\n\r\nfetched");
+    let case = case();
+    case.write("allowlists/a.yaml", &format!("document: {}", server.url("/a")));
+    case.until_live("a=fetched");
+    assert_eq!(case.live.status().counts.refused, 0);
+    case.check(&["a=one", "a=fetched"]);
 }
 
 #[test]
