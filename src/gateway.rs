@@ -67,7 +67,7 @@ impl From<Diagnostic> for StartError {
 /// # Errors
 /// Everything that is refused, [`Inputs::keep_going`] or not.
 pub fn build(inputs: Inputs) -> Result<Snapshot, StartError> {
-    let mut first = builder::first(&builder::pipeline(inputs)?);
+    let mut first = builder::first(&builder::pipeline(inputs, false));
     match first.snapshot.take() {
         Some(snapshot) if first.refusals.is_empty() => Ok(snapshot),
         _ => Err(builder::refused(&first)),

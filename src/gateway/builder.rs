@@ -150,7 +150,7 @@ impl Builder {
     pub fn start(self) -> Result<Gateway, StartError> {
         let public_urls = self.public_urls.iter().map(String::as_str);
         let origins = Origins::new(self.bind, public_urls).map_err(Diagnostic::error)?;
-        let pipeline = pipeline(self.inputs)?;
+        let pipeline = pipeline(self.inputs, self.options.watch);
         let inputs = Arc::clone(&pipeline.inputs);
         let mut first = first(&pipeline);
         if !first.refusals.is_empty() && !inputs.keep_going {
@@ -172,16 +172,16 @@ impl Builder {
     }
 }
 
-/// Everything between the flags and a snapshot, as production runs it.
-pub(super) fn pipeline(inputs: Inputs) -> Result<Pipeline, StartError> {
-    let remote = Remote::default();
-    Ok(Pipeline {
+/// Everything between the flags and a snapshot, as production runs it. `poll` keeps asking for documents
+/// that are URLs.
+pub(super) fn pipeline(inputs: Inputs, poll: bool) -> Pipeline {
+    Pipeline {
         inputs: Arc::new(inputs),
-        remote,
+        remote: Remote::new(poll),
         refer,
         build: Box::new(snapshot::build),
         facts: Facts::of,
-    })
+    }
 }
 
 fn refer(text: &str) -> References {

@@ -185,6 +185,6 @@ async fn a_removed_tool_is_unknown_and_the_error_says_so() {
         let message = client.request("tools/call", json!({"name": "one", "arguments": {}})).await;
         assert_eq!(message["error"]["code"], -32602, "{message}");
         let text = message["error"]["message"].as_str().unwrap();
-        assert!(text.contains("one") && text.contains("removed"), "{text}");
+        assert!(text.contains("one") && text.contains("no longer available"), "{text}");
     }
 }

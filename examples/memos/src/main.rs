@@ -11,6 +11,7 @@ use axum::serve::ListenerExt as _;
 use clap::Parser;
 use memos::{Store, clients};
 use tokio::net::TcpListener;
+use toolgate::Gateway;
 
 /// How long calls that are under way may take after the program was told to stop.
 const GRACE: Duration = Duration::from_secs(3);
@@ -22,6 +23,12 @@ struct Flags {
     /// Where the memos and the token are kept.
     #[arg(long, value_name = "DIR", default_value = "target/memos")]
     data: PathBuf,
+    /// The OpenAPI document.
+    #[arg(long, value_name = "FILE", default_value = "spec/openapi.yaml")]
+    document: PathBuf,
+    /// What agents may call.
+    #[arg(long, value_name = "DIR|FILE", default_value = "allowlists")]
+    allowlists: PathBuf,
     /// The address to listen on.
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:5230")]
     listen: SocketAddr,
@@ -31,22 +38,33 @@ struct Flags {
 async fn main() -> anyhow::Result<()> {
     let flags = Flags::parse();
     let store = Store::open(&flags.data)?;
-    let app = memos::router(store.clone());
+    let api = memos::router(store.clone());
+    // Calls of tools never leave this process. Saved changes of both are live until `gateway` is dropped.
+    let gateway = Gateway::builder()
+        .document(&flags.document)
+        .allowlists(&flags.allowlists)
+        .service(api.clone())
+        .start()?;
+    let app = api.merge(gateway.router());
     let listener = TcpListener::bind(flags.listen).await.with_context(|| {
         format!("cannot listen on `{}`; choose another address with `--listen`", flags.listen)
     })?;
     let address = reachable(listener.local_addr()?);
-    std::io::stdout().write_all(welcome(address, &store)?.as_bytes())?;
+    let n_tools = gateway.snapshot().map_or(0, |snapshot| snapshot.tools().count());
+    let tools = format!("{n_tools} tools ({})", flags.allowlists.display());
+    std::io::stdout().write_all(welcome(address, &tools, &store)?.as_bytes())?;
     serve(listener, app).await
 }
 
 /// What the program prints when it is ready.
-fn welcome(address: SocketAddr, store: &Store) -> anyhow::Result<String> {
+fn welcome(address: SocketAddr, tools: &str, store: &Store) -> anyhow::Result<String> {
     let n_memos = store.n_memos()?;
     let token = store.token();
     let (api, mcp) = (format!("http://{address}"), format!("http://{address}/mcp"));
     let head = format!(
-        "memos   {api:<29} a small memo API, memos in it: {n_memos}\ntoken   {}\n",
+        "memos   {api:<29} a small memo API, memos in it: {n_memos}\n\
+         mcp     {mcp:<29} {tools}\n\
+         token   {}\n",
         token.reveal()
     );
     Ok(format!("{head}\n{}", clients::commands(&mcp, token)))
@@ -107,11 +125,16 @@ mod tests {
     fn the_welcome_names_address_token_and_clients() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path()).unwrap();
-        let text = welcome("127.0.0.1:5230".parse().unwrap(), &store).unwrap();
+        let text =
+            welcome("127.0.0.1:5230".parse().unwrap(), "17 tools (allowlists)", &store).unwrap();
         assert!(
             text.starts_with(
                 "memos   http://127.0.0.1:5230         a small memo API, memos in it: 3\n"
             ),
+            "{text}"
+        );
+        assert!(
+            text.contains("\nmcp     http://127.0.0.1:5230/mcp     17 tools (allowlists)\n"),
             "{text}"
         );
         assert!(text.contains(&format!("token   {}\n", store.token().reveal())), "{text}");
