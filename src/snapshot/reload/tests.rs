@@ -6,10 +6,10 @@
 use std::{
     collections::BTreeMap,
     fs,
-    io::Write,
+    io::{Seek, Write},
     os::unix::fs::symlink,
     path::{Path, PathBuf},
-    process::Command,
+    process::{Command, Stdio},
     sync::{
         Arc, Mutex,
         atomic::{AtomicBool, AtomicU64, Ordering},
@@ -289,8 +289,12 @@ fn an_unchanged_save_or_a_revert_swaps_nothing() {
     case.check_nothing(|case| case.write("spec/a.txt", "one"));
     case.check_nothing(|case| case.replace("spec/a.txt", "one"));
     case.check_nothing(|case| {
-        case.write("spec/a.txt", "two");
-        case.write("spec/a.txt", "one");
+        // Held open, so that no pause between the two lets the loop read.
+        let mut file = fs::File::create(case.path("spec/a.txt")).unwrap();
+        file.write_all(b"two").unwrap();
+        file.set_len(0).unwrap();
+        file.rewind().unwrap();
+        file.write_all(b"one").unwrap();
     });
     case.check_nothing(|case| {
         let file = fs::File::options().write(true).open(case.path("spec/a.txt")).unwrap();
@@ -568,6 +572,7 @@ fn one_toolset_is_refused_while_another_moves_on() {
     case.write("spec/a.txt", "bad");
     case.write("allowlists/b.yaml", "b2");
     case.until_live("a=one\nb=b2");
+    case.until_refused("bad");
     let failure = case.live.status().failure.clone().unwrap();
     assert_eq!(failure.refusals[0].toolset, "a");
     case.write("spec/a.txt", "one");
@@ -746,8 +751,8 @@ fn a_document_that_shrank_by_rename_is_served_at_once() {
     );
     case.replace("spec/a.txt", "one");
     case.until_live("a=one");
-    assert_eq!(case.live.status().counts.builds, 1);
     case.check(&["a=one two three", "a=one"]);
+    assert_eq!(case.live.status().counts.builds, 1);
 }
 
 #[test]
@@ -815,8 +820,8 @@ fn a_url_named_while_running_is_fetched_before_anything_is_refused() {
     let case = case();
     case.write("allowlists/a.yaml", &format!("document: {}", server.url("/a")));
     case.until_live("a=fetched");
-    assert_eq!(case.live.status().counts.refused, 0);
     case.check(&["a=one", "a=fetched"]);
+    assert_eq!(case.live.status().counts.refused, 0);
 }
 
 #[test]
@@ -852,6 +857,61 @@ fn without_events_the_scan_finds_the_change_and_the_backend_says_so() {
         assert!(matches!(status.backend, Backend::Polling(_)), "{status:#?}");
         assert!(status.counts.missed >= 2);
     }
+}
+
+/// Where the stopped process of the next test serves; it shows in `live` what it serves.
+const STOPPED: &str = "TOOLGATE_TEST_STOPPED";
+
+#[test]
+fn events_lost_while_the_process_was_stopped_cost_nothing() {
+    if let Some(shown) = std::env::var_os(STOPPED) {
+        return serve_until_stopped(Path::new(&shown));
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let this = "snapshot::reload::tests::events_lost_while_the_process_was_stopped_cost_nothing";
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", this])
+        .env(STOPPED, folder.path())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let show = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap_or_default();
+    let until = |text: &str| {
+        let start = Instant::now();
+        while show("live") != text {
+            assert!(start.elapsed() < CEILING, "{} is not {text}", show("live"));
+            thread::sleep(Duration::from_millis(10));
+        }
+    };
+    let signal = |name: &str| {
+        let id = child.id().to_string();
+        assert!(Command::new("kill").args([name, &id]).status().unwrap().success());
+    };
+    until("a=one");
+    let root = PathBuf::from(show("root"));
+    signal("-STOP");
+    for number in 0..20_000 {
+        fs::write(root.join(format!("spec/{}", number % 2)), "").unwrap();
+    }
+    fs::write(root.join("spec/a.txt"), "one last").unwrap();
+    signal("-CONT");
+    until("a=one last");
+    fs::write(root.join("spec/a.txt"), "one last of all").unwrap();
+    until("a=one last of all");
+    fs::write(folder.path().join("stop"), "").unwrap();
+    assert!(child.wait().unwrap().success());
+}
+
+fn serve_until_stopped(shown: &Path) {
+    let case = case();
+    fs::write(shown.join("root"), case.folder.path().to_str().unwrap()).unwrap();
+    let start = Instant::now();
+    while !shown.join("stop").exists() && start.elapsed() < 3 * CEILING {
+        fs::write(shown.join("live"), case.text()).unwrap();
+        thread::sleep(Duration::from_millis(10));
+    }
+    let status = case.live.status();
+    assert_eq!(status.backend, Backend::Events, "{status:#?}");
 }
 
 #[test]
