@@ -12,6 +12,7 @@
 pub mod remote;
 pub mod watch;
 
+mod claim;
 mod digest;
 mod file;
 mod folder;

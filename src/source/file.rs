@@ -189,6 +189,14 @@ mod tests {
     }
 
     #[test]
+    fn a_pipe_that_took_the_place_of_a_file_is_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let stamp = Stamp::at(&written(folder.path(), "1")).unwrap();
+        fifo(&folder.path().join("pipe"));
+        assert!(bytes(&folder.path().join("pipe"), &stamp, CAP).unwrap().is_none());
+    }
+
+    #[test]
     fn what_leads_nowhere_is_refused_by_name() {
         check(Err("does not exist"), |folder| folder.join("no"));
         check(Err("is a link to `no`, which does not exist"), |folder| {

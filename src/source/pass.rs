@@ -12,7 +12,8 @@ use std::{
 };
 
 use super::{
-    ALLOW_TOOLSET, Digest, Input, Refer, References, Scan, Sources, ToolsetSource, Unstable,
+    Digest, Input, Refer, References, Scan, Sources, ToolsetSource, Unstable,
+    claim::{Claim, Claims, of_toolset, unmatched_overrides},
     digest,
     file::{self, Cap, Reading},
     folder::Listing,
@@ -21,7 +22,7 @@ use super::{
     scan::Stamp,
 };
 use crate::{
-    config::{Inputs, Override},
+    config::Inputs,
     diagnostic::{Diagnostic, Position},
 };
 
@@ -36,28 +37,22 @@ pub(super) fn read(
     previous: Option<&Sources>,
 ) -> Result<Sources, Unstable> {
     let mut pass = Pass::new(inputs, refer, remote, previous);
-    let claims = pass.claims();
-    if previous.is_none() && pass.faults.is_empty() {
-        pass.faults.extend(unmatched_overrides(inputs, &claims));
+    let Claims { claims, folder, mut faults } = Claims::of(inputs, &pass.current);
+    folder.into_iter().for_each(|(folder, listing)| pass.scan.set_folder(folder, listing));
+    if previous.is_none() && faults.is_empty() {
+        faults.extend(unmatched_overrides(inputs, &claims));
     }
     let toolsets = claims.iter().map(|claim| pass.toolset(claim));
     let toolsets = toolsets.collect::<Result<Vec<_>, _>>()?;
     pass.settled()?;
     Ok(Sources {
         inputs: Arc::clone(inputs),
-        digest: digest::whole(&toolsets, &pass.faults),
+        digest: digest::whole(&toolsets, &faults),
         toolsets,
-        faults: pass.faults,
+        faults,
         warnings: pass.warnings,
         scan: pass.scan,
     })
-}
-
-/// A toolset's name and who claims it: exactly one file or flag when all is well.
-struct Claim {
-    name: String,
-    files: Vec<PathBuf>,
-    flag: bool,
 }
 
 struct Pass<'a> {
@@ -73,7 +68,6 @@ struct Pass<'a> {
     /// Absolute paths of files whose content counts, so that they must hold still.
     sound: Vec<PathBuf>,
     scan: Scan,
-    faults: Vec<Diagnostic>,
     warnings: Vec<Diagnostic>,
 }
 
@@ -95,71 +89,8 @@ impl<'a> Pass<'a> {
             done: HashMap::new(),
             sound: Vec::new(),
             scan: Scan::default(),
-            faults: Vec::new(),
             warnings: Vec::new(),
         }
-    }
-
-    /// Who wants to be which toolset, ordered by file name, the command line last.
-    fn claims(&mut self) -> Vec<Claim> {
-        let mut claims: Vec<Claim> = Vec::new();
-        for file in self.allowlists() {
-            let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            match claims.iter_mut().find(|claim| claim.name == name) {
-                Some(claim) => claim.files.push(file),
-                None => claims.push(Claim { name, files: vec![file], flag: false }),
-            }
-        }
-        if !self.inputs.allow.is_empty() {
-            match claims.iter_mut().find(|claim| claim.name == ALLOW_TOOLSET) {
-                Some(claim) => claim.flag = true,
-                None => claims.push(Claim {
-                    name: ALLOW_TOOLSET.to_owned(),
-                    files: Vec::new(),
-                    flag: true,
-                }),
-            }
-        }
-        if claims.is_empty() && self.faults.is_empty() && !self.inputs.keep_going {
-            self.faults.push(self.nothing_allowed());
-        }
-        claims
-    }
-
-    /// The allowlist files as the user named them.
-    fn allowlists(&mut self) -> Vec<PathBuf> {
-        let Some(path) = &self.inputs.allowlists else { return Vec::new() };
-        let absolute = self.current.join(path);
-        if !is_folder(&absolute) {
-            return vec![path.clone()];
-        }
-        let listing = Listing::of(&absolute);
-        self.scan.set_folder(absolute, listing.clone());
-        let position = Position::whole(shown(path, &self.current));
-        if let Some(kind) = listing.fault() {
-            let words = format!("the folder {}", file::unreadable(&kind.into()));
-            self.faults.push(Diagnostic::error(words).at(position));
-            return Vec::new();
-        }
-        let names = listing.names().unwrap_or_default();
-        let most = self.inputs.limits.allowlist_files;
-        if names.len() > most {
-            let words = format!("holds over {most} allowlists");
-            let help = "raise it with `--limit allowlist_files=NUMBER`";
-            self.faults.push(Diagnostic::error(words).help(help).at(position));
-            return Vec::new();
-        }
-        names.iter().map(|name| path.join(name)).collect()
-    }
-
-    fn nothing_allowed(&self) -> Diagnostic {
-        let Some(path) = &self.inputs.allowlists else {
-            return Diagnostic::error("nothing is allowed")
-                .help("name operations with `--allow`, or allowlists with `--allowlists`");
-        };
-        Diagnostic::error("holds no allowlist")
-            .help("add a `.yaml` file, or pass `--keep-going` to serve nothing meanwhile")
-            .at(Position::whole(shown(path, &self.current)))
     }
 
     fn toolset(&mut self, claim: &Claim) -> Result<ToolsetSource, Unstable> {
@@ -308,40 +239,9 @@ impl<'a> Pass<'a> {
     }
 }
 
-/// A path that is missing is a folder unless it is named like an allowlist.
-fn is_folder(path: &Path) -> bool {
-    let named_like_a_file = path.extension().is_some_and(|end| end == "yaml" || end == "yml");
-    path.metadata().map_or(!named_like_a_file, |metadata| metadata.is_dir())
-}
-
 fn variable(name: String) -> (String, Option<String>) {
     let value = env::var_os(&name).and_then(|value| value.into_string().ok());
     (name, value)
-}
-
-/// The value for a toolset: its own before the one for all, the last one given before the earlier.
-fn of_toolset<'a>(overrides: &'a [Override], toolset: &str) -> Option<&'a str> {
-    let last = |wanted: Option<&str>| {
-        overrides.iter().rev().find(|value| value.toolset.as_deref() == wanted)
-    };
-    last(Some(toolset)).or_else(|| last(None)).map(|value| value.value.as_str())
-}
-
-/// Only asked at start: a toolset that is removed later takes its override with it in silence.
-fn unmatched_overrides(inputs: &Inputs, claims: &[Claim]) -> Vec<Diagnostic> {
-    let flags = [("--document", &inputs.documents), ("--upstream", &inputs.upstreams)];
-    let named = flags.into_iter().flat_map(|(flag, values)| {
-        values.iter().filter_map(move |value| Some((flag, value.toolset.as_deref()?, &value.value)))
-    });
-    let unknown = named.filter(|(_, toolset, _)| claims.iter().all(|claim| claim.name != *toolset));
-    let names =
-        claims.iter().map(|claim| format!("`{}`", claim.name)).collect::<Vec<_>>().join(", ");
-    let fault = |(flag, toolset, value): (&str, &str, &String)| {
-        Diagnostic::error(format!("`{flag} {toolset}={value}` names no toolset")).help(
-            if names.is_empty() { "there is none".into() } else { format!("there is {names}") },
-        )
-    };
-    unknown.map(fault).collect()
 }
 
 fn orphan_warning(name: &str) -> Diagnostic {
@@ -357,7 +257,7 @@ mod tests {
     use std::{fs, os::unix::fs::symlink};
 
     use super::*;
-    use crate::config::{Limits, Policy};
+    use crate::config::{Limits, Override, Policy};
 
     /// `document: x`, `var: X` and `file: x` a line.
     fn refer(text: &str) -> References {

@@ -1,8 +1,8 @@
 //! notify → ticks; the only user of the watcher. Carries no contents.
 //!
 //! Events are hints: a [`Tick`] says that reading may be worth while, never what happened. What is
-//! watched follows from what was read ([`Watch::arm`], [`set`]); which events matter is decided on
-//! the watcher's own thread ([`filter`]), so that a log written beside a document wakes nobody.
+//! watched follows from what was read ([`Watch::arm`], `set`); which events matter is decided on
+//! the watcher's own thread (`filter`), so that a log written beside a document wakes nobody.
 //!
 //! When events cannot be had (no descriptors, no watches, a mount that raises none), the scan that
 //! runs beside is all there is, and [`Watch::backend`] says so; the watcher is tried again by itself.

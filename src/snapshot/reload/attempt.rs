@@ -2,14 +2,14 @@
 
 use std::{
     any::Any,
-    fmt,
+    fmt, io,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
-    thread,
+    thread::{self, Builder},
     time::{Duration, Instant},
 };
 
-use super::hold::Facts;
+use super::{STACK, hold::Facts};
 use crate::{
     config::Inputs,
     diagnostic::Diagnostic,
@@ -27,7 +27,7 @@ const PENDING: Duration = Duration::from_secs(15);
 const RETRY: Duration = Duration::from_millis(50);
 
 /// Makes a snapshot from inputs and the one before; `snapshot::build` outside tests. Pure.
-pub type Build = Box<dyn Fn(&Sources, Option<&Snapshot>) -> Built + Send>;
+pub type Build = Box<dyn Fn(&Sources, Option<&Snapshot>) -> Built + Send + Sync>;
 
 /// Everything between the flags and a snapshot.
 pub struct Pipeline {
@@ -63,23 +63,34 @@ pub struct First {
 }
 
 /// Reads and builds once, waiting for documents that are fetched and for files that still change.
+/// Runs on a thread with the stack that the loop has, so that both build alike.
 pub fn first(pipeline: &Pipeline) -> First {
-    let failed = |words: String, stage| First {
-        sources: None,
-        snapshot: None,
-        refusals: vec![whole(vec![Diagnostic::error(words)], [0; 32])],
-        stage,
-    };
-    match caught(|| settled(pipeline)) {
-        Ok(Ok(sources)) => {
+    let first = thread::scope(|scope| {
+        let builder = Builder::new().name("toolgate-first".into()).stack_size(STACK);
+        Ok::<_, io::Error>(builder.spawn_scoped(scope, || begin(pipeline))?.join())
+    });
+    match first {
+        Ok(Ok(first)) => first,
+        Ok(Err(panic)) => failed(own_fault(&*panic), Stage::Panic),
+        Err(error) => failed(format!("no thread to build on: {error}"), Stage::Panic),
+    }
+}
+
+fn begin(pipeline: &Pipeline) -> First {
+    match settled(pipeline) {
+        Ok(sources) => {
             let Attempt { snapshot, refusals, stage } = attempt(pipeline, &sources, None);
             First { sources: Some(sources), snapshot, refusals, stage }
         }
-        Ok(Err(Unstable { name, .. })) => {
+        Err(Unstable { name, .. }) => {
             failed(format!("`{name}` keeps changing while it is read"), Stage::Read)
         }
-        Err(words) => failed(words, Stage::Panic),
     }
+}
+
+fn failed(words: String, stage: Stage) -> First {
+    let refusals = vec![whole(vec![Diagnostic::error(words)], [0; 32])];
+    First { sources: None, snapshot: None, refusals, stage }
 }
 
 fn settled(pipeline: &Pipeline) -> Result<Sources, Unstable> {
@@ -134,12 +145,12 @@ fn whole(diagnostics: Vec<Diagnostic>, digest: [u8; 32]) -> Refusal {
 
 /// Runs `work`; a panic in it becomes words. What it worked on is thrown away with it.
 pub(super) fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
-    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
-        format!("this is a fault of toolgate's own, please report it: {}", text(&*panic))
-    })
+    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| own_fault(&*panic))
 }
 
-fn text(panic: &(dyn Any + Send)) -> &str {
+fn own_fault(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("a panic")
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    let text = text.unwrap_or("a panic");
+    format!("this is a fault of toolgate's own, please report it: {text}")
 }

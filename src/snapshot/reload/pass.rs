@@ -13,7 +13,7 @@ use super::{
     attempt::{Attempt, attempt, caught},
     changes::Changes,
     gate::Verdict,
-    hold::{Wait, suspects},
+    hold::{Hold, Wait, suspects},
     quiet::BURST,
     report::{files, short},
     turn::{SCAN, Since, Timers, Turns},
@@ -100,6 +100,7 @@ impl Turns {
         match self.gate.judge(&sources, pass.asked, pass.now) {
             Verdict::Unchanged => self.unchanged(pass),
             Verdict::Refused => {
+                self.forget_waiting();
                 let stage = self.status.failure.as_ref().map_or(Stage::Build, |old| old.stage);
                 self.gate.refuse(sources.digest, stage, pass.now);
             }
@@ -120,6 +121,9 @@ impl Turns {
 
     fn build(&mut self, sources: &Sources, pass: Pass) {
         let careful = !pass.asked && sources.faults.is_empty();
+        if !careful {
+            self.forget_waiting();
+        }
         let gone = careful.then(|| self.hold.gone(sources, &self.gate, pass.now)).flatten();
         if let Some(wait) = gone {
             return self.wait(&wait);
@@ -209,6 +213,12 @@ impl Turns {
         self.gate.accept();
         self.report.healed();
         self.status.failure = None;
+        self.forget_waiting();
+    }
+
+    /// What was held back is no longer what the files say; held again, it waits anew.
+    fn forget_waiting(&mut self) {
+        self.hold = Hold::default();
         self.status.waiting = None;
     }
 
