@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// The MCP library logs three lines a request, and each client that goes away as an error.
-const FILTER: &str = "info,rmcp=warn,rmcp::service=off";
+const FILTER: &str = "info,notify=off,rmcp=warn,rmcp::service=off";
 
 /// Reads `text` or `json`.
 pub(super) fn format_parser() -> impl TypedValueParser<Value = LogFormat> {
@@ -74,8 +74,8 @@ mod tests {
             actual.sort_unstable();
             assert_eq!(actual, parts);
         };
-        check(None, &["info", "rmcp::service=off", "rmcp=warn"]);
-        check(Some(""), &["info", "rmcp::service=off", "rmcp=warn"]);
+        check(None, &["info", "notify=off", "rmcp::service=off", "rmcp=warn"]);
+        check(Some(""), &["info", "notify=off", "rmcp::service=off", "rmcp=warn"]);
         check(Some("debug"), &["debug"]);
     }
 

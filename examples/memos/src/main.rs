@@ -16,6 +16,9 @@ use toolgate::Gateway;
 /// How long calls that are under way may take after the program was told to stop.
 const GRACE: Duration = Duration::from_secs(3);
 
+/// Each reload is a line; of the protocol library only what is wrong.
+const LOG: &str = "info,notify=off,rmcp=warn,rmcp::service=off";
+
 /// A small memo API for agents to work with.
 #[derive(Parser)]
 #[command(name = "memos", version)]
@@ -37,6 +40,11 @@ struct Flags {
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
     let flags = Flags::parse();
+    tracing_subscriber::fmt()
+        .with_env_filter(LOG)
+        .with_target(false)
+        .with_writer(std::io::stderr)
+        .init();
     let store = Store::open(&flags.data)?;
     let api = memos::router(store.clone());
     // Calls of tools never leave this process. Saved changes of both are live until `gateway` is dropped.
