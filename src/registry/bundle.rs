@@ -5,7 +5,7 @@
 //! only describes is left out, a keyword of the wrong kind is not enforced, identifiers and dialects
 //! of nested schemas go, and a pattern that no engine takes is a warning.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use jsonschema::{Draft, PatternCache, PatternOptions, Registry, Validator};
 use serde_json::{Map, Value, json};
@@ -17,8 +17,7 @@ use crate::openapi::Fault;
 const DEFS: &str = "toolgate:///schemas";
 
 /// Formats that are published are asserted; others mean different things to different generators.
-const FORMATS: [&str; 8] =
-    ["date-time", "date", "time", "email", "uri", "uuid", "ipv4", "ipv6"];
+const FORMATS: [&str; 8] = ["date-time", "date", "time", "email", "uri", "uuid", "ipv4", "ipv6"];
 
 /// Steps back a pattern may take in one match. Real ones take a few hundred.
 const BACKTRACKING: usize = 50_000;
@@ -68,13 +67,13 @@ impl<'a> Bundle<'a> {
     /// # Errors
     /// In words, when the set does not hold together.
     pub(super) fn seal(self) -> Result<Sealed, String> {
-        let resource = json!({ "$defs": self.defs });
+        let resource = json!({ "$defs": &self.defs });
         let registry = Registry::new()
             .draft(Draft::Draft202012)
             .add(DEFS, resource)
             .and_then(|builder| builder.prepare())
             .map_err(|error| error.to_string())?;
-        Ok(Sealed { registry, patterns: self.patterns.cache })
+        Ok(Sealed { registry, patterns: self.patterns.cache, defs: Arc::new(self.defs) })
     }
 
     fn schema(&mut self, schema: &Value) -> Value {
@@ -95,8 +94,16 @@ impl<'a> Bundle<'a> {
             "$ref" => value.as_str().map(|reference| self.reference(reference)),
             "properties" | "dependentSchemas" => self.schemas(value.as_object()?, false),
             "patternProperties" => self.schemas(value.as_object()?, true),
-            "items" | "additionalProperties" | "not" | "if" | "then" | "else" | "contains"
-            | "propertyNames" | "unevaluatedItems" | "unevaluatedProperties" => {
+            "items"
+            | "additionalProperties"
+            | "not"
+            | "if"
+            | "then"
+            | "else"
+            | "contains"
+            | "propertyNames"
+            | "unevaluatedItems"
+            | "unevaluatedProperties" => {
                 (value.is_object() || value.is_boolean()).then(|| self.schema(value))
             }
             "allOf" | "anyOf" | "oneOf" | "prefixItems" => {
@@ -161,8 +168,7 @@ fn plain(keyword: &str, value: &Value) -> Option<Value> {
 }
 
 fn kinds(value: &Value) -> Option<Value> {
-    const KINDS: [&str; 7] =
-        ["string", "number", "integer", "boolean", "array", "object", "null"];
+    const KINDS: [&str; 7] = ["string", "number", "integer", "boolean", "array", "object", "null"];
     let known = |word: &Value| word.as_str().is_some_and(|word| KINDS.contains(&word));
     match value {
         Value::Array(words) => {
@@ -172,7 +178,7 @@ fn kinds(value: &Value) -> Option<Value> {
                     kept.push(word);
                 }
             }
-            (kept.len() > 0 && words.iter().all(known)).then(|| json!(kept))
+            (!kept.is_empty() && words.iter().all(known)).then(|| json!(kept))
         }
         word => known(word).then(|| word.clone()),
     }
@@ -228,9 +234,15 @@ fn options<'i>(cache: &PatternCache) -> jsonschema::ValidationOptions<'i> {
 pub(super) struct Sealed {
     registry: Registry<'static>,
     patterns: PatternCache,
+    defs: Arc<Map<String, Value>>,
 }
 
 impl Sealed {
+    /// The schemas by the last part of their references.
+    pub(super) fn defs(&self) -> Arc<Map<String, Value>> {
+        self.defs.clone()
+    }
+
     /// Compiles a schema that [`Bundle::add`] made.
     ///
     /// # Errors
@@ -244,9 +256,8 @@ impl Sealed {
 }
 
 #[cfg(test)]
+#[expect(clippy::needless_pass_by_value, reason = "cases are written as values")]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
 
     fn resolve(reference: &str) -> Result<Arc<Value>, Fault> {
@@ -292,7 +303,11 @@ mod tests {
             json!("abcdefg"),
         );
         check(json!({"type": ["string", "null", "string"]}), json!(null), json!(1));
-        check(json!({"properties": {"$ref": {"type": "string"}}}), json!({"$ref": "a"}), json!({"$ref": 1}));
+        check(
+            json!({"properties": {"$ref": {"type": "string"}}}),
+            json!({"$ref": "a"}),
+            json!({"$ref": 1}),
+        );
         check(json!({"enum": ["a"], "type": "file"}), json!("a"), json!("b"));
     }
 

@@ -18,7 +18,8 @@ use crate::{
 /// Whether the allowlist speaks of a header or cookie, which it must do for it to be offered.
 pub(super) fn speak_of(changes: &Changes, wire: &str) -> bool {
     let plain = alias::plain(wire);
-    let named = |name: &Located<String>| name.value == plain || name.value.eq_ignore_ascii_case(wire);
+    let named =
+        |name: &Located<String>| name.value == plain || name.value.eq_ignore_ascii_case(wire);
     changes.arguments.iter().any(|change| named(&change.argument))
         || changes.required.iter().flatten().any(named)
 }
@@ -39,9 +40,16 @@ pub(super) fn apply(slots: &mut Vec<Slot>, changes: &Changes) -> Result<(), Vec<
             Err(fault) => faults.push(fault),
         }
     }
-    let hidden: Vec<usize> = changes.hide.iter().filter_map(|name| {
-        find(slots, name).and_then(|at| hidable(slots, at, name)).map_err(|f| faults.push(f)).ok()
-    }).collect();
+    let hidden: Vec<usize> = changes
+        .hide
+        .iter()
+        .filter_map(|name| {
+            find(slots, name)
+                .and_then(|at| hidable(slots, at, name))
+                .map_err(|f| faults.push(f))
+                .ok()
+        })
+        .collect();
     if let Some(required) = &changes.required {
         faults.extend(require(slots, required));
     }
@@ -81,6 +89,9 @@ fn one(slot: &mut Slot, change: &ArgumentChange) -> Result<(), Diagnostic> {
     if let Some(value) = &change.fixed {
         slot.source = Source::Fixed(value.clone());
     }
+    if change.default.is_some() || change.fixed.is_some() {
+        slot.stand_in_at = Some(change.argument.position.clone());
+    }
     slot.slashes = change.slashes;
     if change.slashes && slot.place != Place::Path {
         let words = format!("`{}` is not in the path, so `slashes` means nothing", slot.argument);
@@ -109,8 +120,10 @@ fn hidable(slots: &[Slot], at: usize, name: &Located<String>) -> Result<usize, D
 /// Exactly these, besides the path.
 fn require(slots: &mut [Slot], required: &[Located<String>]) -> Vec<Diagnostic> {
     let mut faults = Vec::new();
-    let found: Vec<usize> =
-        required.iter().filter_map(|name| find(slots, name).map_err(|f| faults.push(f)).ok()).collect();
+    let found: Vec<usize> = required
+        .iter()
+        .filter_map(|name| find(slots, name).map_err(|f| faults.push(f)).ok())
+        .collect();
     for (at, slot) in slots.iter_mut().enumerate() {
         slot.required = slot.place == Place::Path || found.contains(&at);
     }
@@ -135,7 +148,9 @@ fn hide(slots: &mut Vec<Slot>, hidden: &[usize]) {
 /// All at once, so that two arguments can change names with each other.
 fn rename(slots: &mut [Slot], renames: &[(String, &Located<String>)]) -> Vec<Diagnostic> {
     for slot in slots.iter_mut() {
-        let Some((_, new)) = renames.iter().find(|(old, _)| *old == slot.argument) else { continue };
+        let Some((_, new)) = renames.iter().find(|(old, _)| *old == slot.argument) else {
+            continue;
+        };
         slot.argument.clone_from(&new.value);
         match &mut slot.source {
             Source::Argument(name) | Source::ArgumentOr(name, _) => name.clone_from(&new.value),
@@ -161,7 +176,8 @@ mod tests {
     use crate::registry::sample::Sample;
 
     fn sample() -> Sample {
-        let fields = json!({"properties": {"name": {}, "title": {}, "kind": {}}, "required": ["title"]});
+        let fields =
+            json!({"properties": {"name": {}, "title": {}, "kind": {}}, "required": ["title"]});
         Sample::new("PUT /v1/{name}").query("mask", json!({})).body("application/json!", fields)
     }
 
@@ -182,9 +198,15 @@ mod tests {
         check("hide: [body_name, mask]", "name! title! kind");
         check("arguments: { title: { default: a } }", "name! mask body_name title|\"a\" kind");
         check("arguments: { title: { fixed: 1 } }", "name! mask body_name title=1 kind");
-        check("hide: [title]\narguments: { title: { default: a } }", "name! mask body_name title=\"a\" kind");
+        check(
+            "hide: [title]\narguments: { title: { default: a } }",
+            "name! mask body_name title=\"a\" kind",
+        );
         check("arguments: { body_name: { name: label } }", "name! mask label title! kind");
-        check("arguments: { kind: { name: title }, title: { name: kind } }", "name! mask body_name kind! title");
+        check(
+            "arguments: { kind: { name: title }, title: { name: kind } }",
+            "name! mask body_name kind! title",
+        );
     }
 
     #[test]
@@ -195,7 +217,10 @@ mod tests {
 
     #[test]
     fn a_hidden_path_value_needs_a_value() {
-        check("hide: [name]\narguments: { name: { default: me } }", "name=\"me\" mask body_name title! kind");
+        check(
+            "hide: [name]\narguments: { name: { default: me } }",
+            "name=\"me\" mask body_name title! kind",
+        );
         let refusal = sample().changes("hide: [name]").refusal();
         assert!(refusal.contains("`name` fills the path and cannot be hidden"), "{refusal}");
         assert!(refusal.contains("the other argument of that name is `body_name`"), "{refusal}");
@@ -208,8 +233,12 @@ mod tests {
             .refusal();
         let lines: Vec<&str> = refusal.lines().collect();
         assert_eq!(lines.len(), 4, "{refusal}");
-        for (line, words) in lines.iter().zip(["`mask` is not in the path", "did you mean `kind`?",
-            "no argument `zzzzzz`", "another argument `title`"]) {
+        for (line, words) in lines.iter().zip([
+            "`mask` is not in the path",
+            "did you mean `kind`?",
+            "no argument `zzzzzz`",
+            "another argument `title`",
+        ]) {
             assert!(line.contains(words) && line.starts_with("a.yaml:"), "{line}");
         }
     }
@@ -218,7 +247,8 @@ mod tests {
     fn slashes_stay_in_a_path_value_that_asks_for_it() {
         let input = sample().changes("arguments: { name: { slashes: true } }").input().unwrap();
         assert!(input.slots[0].slashes);
-        let words = sample().changes("arguments: { name: { description: \"Whose?\" } }").input().unwrap();
+        let words =
+            sample().changes("arguments: { name: { description: \"Whose?\" } }").input().unwrap();
         assert_eq!(words.slots[0].description, "Whose?");
     }
 }

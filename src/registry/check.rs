@@ -5,6 +5,7 @@
 //! meant ([`repair`]); what then still fails is said all at once, in a model's words ([`words`]).
 
 mod bounds;
+mod cost;
 mod repair;
 mod texts;
 mod words;
@@ -19,7 +20,10 @@ use super::{
     plan::{ArgumentFault, Arguments, Source},
     view::View,
 };
-use crate::config::Limits;
+use crate::{
+    config::Limits,
+    diagnostic::{Diagnostic, Position},
+};
 use texts::Text;
 
 /// Names that some clients add to every call; dropped where the tool has no such argument.
@@ -30,6 +34,7 @@ const CLIENT_EXTRAS: [&str; 6] =
 #[derive(Debug)]
 pub struct Checker {
     validator: Validator,
+    schema: cost::Schema,
     arguments: Vec<Argument>,
     /// Names that are no argument go into the body.
     extra: bool,
@@ -47,6 +52,7 @@ pub struct Checker {
 struct Argument {
     name: String,
     place: Place,
+    required: bool,
     /// Where it is shown as text and means any JSON value.
     text: Option<Text>,
 }
@@ -65,6 +71,38 @@ pub(super) struct Checking {
     pub(super) root: Value,
     /// The schema of the whole body, as the bundle made it.
     pub(super) rules: Option<Value>,
+    /// Values of the allowlist.
+    pub(super) stand_ins: Vec<StandIn>,
+}
+
+/// A value of the allowlist that is sent when the caller gives none.
+#[derive(Clone, Debug)]
+pub(super) struct StandIn {
+    /// For which argument.
+    pub(super) argument: String,
+    /// The argument's schema, as the bundle made it.
+    pub(super) schema: Value,
+    /// The value.
+    pub(super) value: Value,
+    /// Where the allowlist says it.
+    pub(super) position: Position,
+}
+
+/// The values of the allowlist that their own arguments would refuse.
+///
+/// # Errors
+/// In words, when a schema does not compile.
+pub(super) fn unfit(stand_ins: &[StandIn], sealed: &Sealed) -> Result<Vec<Diagnostic>, String> {
+    let mut unfit = Vec::new();
+    for StandIn { argument, schema, value, position } in stand_ins {
+        let faults = words::faults(&sealed.validator(schema)?, value);
+        if let Some(ArgumentFault { path, words }) = faults.into_iter().next() {
+            let path = if path.is_empty() { path } else { format!("`{path}`: ") };
+            let words = format!("the value for `{argument}` does not fit: {path}{words}");
+            unfit.push(Diagnostic::error(words).at(position.clone()));
+        }
+    }
+    Ok(unfit)
 }
 
 impl Checker {
@@ -87,10 +125,13 @@ impl Checker {
         let argument = |slot: &Slot| Argument {
             name: slot.argument.clone(),
             place: slot.place,
-            text: texts::of_slot(slot, input, published, view),
+            required: slot.required,
+            text: texts::of_slot(slot, input, published, view)
+                .filter(|text| slot.place != Place::Body || *text != Text::Any),
         };
         Ok(Self {
             validator: sealed.validator(&checking.root)?,
+            schema: cost::Schema { root: checking.root.clone(), defs: sealed.defs() },
             arguments: input.arguments().map(argument).collect(),
             extra: input.extra().is_some(),
             together: input.together.clone(),
@@ -112,13 +153,14 @@ impl Checker {
         };
         let mut faults = self.names(&mut arguments);
         self.read_texts(&mut arguments);
-        let mut value = Value::Object(arguments);
-        faults.extend(repair::check(&self.validator, &mut value, ""));
-        // Repair changes values and drops nulls; the root stays an object.
-        let arguments = match value {
-            Value::Object(arguments) => arguments,
-            _ => Map::new(),
-        };
+        let mut kept = Map::new();
+        for (name, value) in arguments {
+            let (value, found) = repair::check(&self.validator, &self.schema, &name, value);
+            faults.extend(found);
+            kept.extend(value.map(|value| (name, value)));
+        }
+        let arguments = kept;
+        faults.extend(self.missing(&arguments));
         faults.extend(self.companions(&arguments));
         if faults.is_empty() {
             faults.extend(self.check_whole(&arguments));
@@ -163,6 +205,14 @@ impl Checker {
         }
     }
 
+    /// What every call must give.
+    fn missing(&self, arguments: &Map<String, Value>) -> Vec<ArgumentFault> {
+        let is_missing =
+            |argument: &&Argument| argument.required && !arguments.contains_key(&argument.name);
+        let missing = self.arguments.iter().filter(is_missing);
+        missing.map(|argument| fault(argument.name.clone(), words::MISSING)).collect()
+    }
+
     /// What must be given because of what was given.
     fn companions(&self, arguments: &Map<String, Value>) -> Vec<ArgumentFault> {
         let is_field = |argument: &&Argument| argument.place == Place::Field;
@@ -173,12 +223,14 @@ impl Checker {
                 return Vec::new();
             }
             let choices = words::list(self.one_of.iter().map(String::as_str));
-            return vec![fault("", format!("nothing to change was given; give at least one of {choices}"))];
+            return vec![fault(
+                "",
+                format!("nothing to change was given; give at least one of {choices}"),
+            )];
         };
         let missing = self.together.iter().filter(|name| !arguments.contains_key(*name));
-        let words = |name: &String| {
-            fault(name.clone(), format!("required once `{}` is given", first.name))
-        };
+        let words =
+            |name: &String| fault(name.clone(), format!("required once `{}` is given", first.name));
         missing.map(words).collect()
     }
 
@@ -202,6 +254,17 @@ impl Checker {
     }
 }
 
+/// Whether the whole body is shown as a string that holds any JSON. It is sent digit by digit, so
+/// the check leaves it as it is.
+pub(super) fn shows_body_as_text(
+    input: &Input,
+    published: &Map<String, Value>,
+    view: &View<'_>,
+) -> bool {
+    let mut bodies = input.arguments().filter(|slot| slot.place == Place::Body);
+    bodies.any(|slot| texts::of_slot(slot, input, published, view) == Some(Text::Any))
+}
+
 fn fields(input: &Input) -> Vec<(String, Source)> {
     let fields = input.slots.iter().filter(|slot| slot.place == Place::Field);
     match input.form {
@@ -215,6 +278,7 @@ fn fault(path: impl Into<String>, words: impl Into<String>) -> ArgumentFault {
 }
 
 #[cfg(test)]
+#[expect(clippy::needless_pass_by_value, reason = "cases are written as values")]
 mod tests {
     use serde_json::json;
 
@@ -258,7 +322,11 @@ mod tests {
         let create = Sample::new("POST /memos").body("application/json!", memo());
         let given = json!({"content": "5", "state": "NORMAL", "relations": [{"type": "x"}]});
         passes(&create, given.clone(), given);
-        passes(&query(json!({"type": ["string", "integer"]})), json!({"a": "5"}), json!({"a": "5"}));
+        passes(
+            &query(json!({"type": ["string", "integer"]})),
+            json!({"a": "5"}),
+            json!({"a": "5"}),
+        );
     }
 
     #[test]
@@ -286,8 +354,16 @@ mod tests {
         check("integer", json!("007"), "expected integer, got `\"007\"`");
         check("integer", json!(5.5), "expected integer, got `5.5`");
         check("integer", json!("5.5"), "expected integer, got `\"5.5\"`");
-        check("integer", json!("99999999999999999999"), "expected integer, got `\"99999999999999999999\"`");
-        check("number", json!("0.123456789012345678901"), "expected number, got `\"0.123456789012345678901\"`");
+        check(
+            "integer",
+            json!("99999999999999999999"),
+            "expected integer, got `\"99999999999999999999\"`",
+        );
+        check(
+            "number",
+            json!("0.123456789012345678901"),
+            "expected number, got `\"0.123456789012345678901\"`",
+        );
         check("boolean", json!("yes"), "expected boolean, got `\"yes\"`");
         check("string", json!(true), "expected string, got `true`");
         check("array", json!("a,b"), "expected array, got `\"a,b\"`");
@@ -329,7 +405,11 @@ mod tests {
     #[test]
     fn unknown_names_are_refused_and_client_extras_dropped() {
         let list = Sample::new("GET /x").query("pageSize", json!({})).query("filter", json!({}));
-        fails(&list, json!({"pagesize": 1}), "pagesize: unknown argument; did you mean `pageSize`?");
+        fails(
+            &list,
+            json!({"pagesize": 1}),
+            "pagesize: unknown argument; did you mean `pageSize`?",
+        );
         fails(&list, json!({"zzz": 1}), "zzz: unknown argument; known are `pageSize`, `filter`");
         fails(&Sample::new("GET /x"), json!({"z": 1}), "z: unknown argument; the tool takes none");
         passes(&list, json!({"toolCallId": "x", "filter": "f"}), json!({"filter": "f"}));
@@ -348,7 +428,8 @@ mod tests {
     #[test]
     fn all_faults_are_said_at_once() {
         let create = Sample::new("POST /memos/{memo}").body("application/json!", memo());
-        let faults = check(&create, json!({"state": "normal", "pinnd": 1, "relations": [{"weight": []}]}));
+        let faults =
+            check(&create, json!({"state": "normal", "pinnd": 1, "relations": [{"weight": []}]}));
         let faults = faults.unwrap_err();
         for words in [
             "pinnd: unknown argument; did you mean `pinned`?",
@@ -401,6 +482,9 @@ mod tests {
         let nested = json!({"type": "object", "properties": {"b": {"type": "array", "items": {}}}});
         passes(&field(nested), json!({"a": {"b": ["1", "x"]}}), json!({"a": {"b": [1, "x"]}}));
         let whole = Sample::new("POST /x").body("application/json!", json!({}));
+        passes(&whole, json!({"body": "[1]"}), json!({"body": "[1]"}));
+        let either = json!({"oneOf": [{"type": "array"}, {"type": "object"}]});
+        let whole = Sample::new("POST /x").body("application/json!", either);
         passes(&whole, json!({"body": "[1]"}), json!({"body": [1]}));
     }
 
@@ -419,5 +503,31 @@ mod tests {
         let started = std::time::Instant::now();
         let _ = check(&slow, json!({"a": "a".repeat(2_000)}));
         assert!(started.elapsed().as_secs() < 5);
+    }
+
+    #[test]
+    fn unions_within_unions_end() {
+        let deep = |levels: u32| {
+            let first = 40 - levels;
+            let sample = field(json!({"$ref": format!("#/components/schemas/Deep{first}")}));
+            let mut value = json!({"y": 1});
+            for _ in 0..=levels {
+                value = json!({ "x": value });
+            }
+            check(&sample, json!({ "a": value })).unwrap_err()
+        };
+        assert!(deep(4).starts_with("a: fits none of its forms: `a.x`"), "{}", deep(4));
+        let started = std::time::Instant::now();
+        assert!(deep(14).contains("too many forms"), "{}", deep(14));
+        assert!(deep(40).contains("nested too deep"), "{}", deep(40));
+        assert!(started.elapsed().as_secs() < 5);
+    }
+
+    #[test]
+    fn a_large_wrong_value_is_refused_without_details() {
+        let list = query(json!({"type": "array", "items": {"type": "integer"}}));
+        let many = |one: &str| json!({"a": vec![json!(one); 120_000]});
+        let faults = check(&list, many("x")).unwrap_err();
+        assert!(faults.starts_with("a: does not fit its schema; it is too large"), "{faults}");
     }
 }

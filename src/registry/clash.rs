@@ -31,8 +31,6 @@ fn fault(name: &str, first: &Draft<'_>, second: &Draft<'_>) -> Diagnostic {
     let other = name::cut(&name::from_key(b), DERIVED);
     // The words of the path may be the very name that clashed.
     let other = if other == name { name::cut(&format!("{other}_2"), DERIVED) } else { other };
-    let help = format!(
-        "give one another name:\n  - operation: {b}\n    name: {other}",
-    );
+    let help = format!("give one another name:\n  - operation: {b}\n    name: {other}",);
     Diagnostic::error(words).at(second.pick.position()).help(help)
 }

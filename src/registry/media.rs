@@ -37,9 +37,7 @@ fn rank(media: &Media) -> Option<(u8, BodyMedia)> {
         ("text", "*") => (5, BodyMedia::Text(HeaderValue::from_static("text/plain"))),
         ("text", _) => (5, BodyMedia::Text(header)),
         ("application", "octet-stream") => (6, BodyMedia::Binary(header)),
-        ("*", "*") => {
-            (6, BodyMedia::Binary(HeaderValue::from_static("application/octet-stream")))
-        }
+        ("*", "*") => (6, BodyMedia::Binary(HeaderValue::from_static("application/octet-stream"))),
         (_, sub) if is_binary(media.schema.as_ref()) && !sub.contains('*') => {
             (7, BodyMedia::Binary(header))
         }
@@ -110,8 +108,12 @@ mod tests {
     fn check(types: &[&str], expected: &str) {
         let body = body(types);
         let shown = match choose(&body).map(|(media, how)| (media.media_type.as_str(), how)) {
-            Ok((name, BodyMedia::Json(header))) => format!("{name} json {}", header.to_str().unwrap()),
-            Ok((name, BodyMedia::Text(header))) => format!("{name} text {}", header.to_str().unwrap()),
+            Ok((name, BodyMedia::Json(header))) => {
+                format!("{name} json {}", header.to_str().unwrap())
+            }
+            Ok((name, BodyMedia::Text(header))) => {
+                format!("{name} text {}", header.to_str().unwrap())
+            }
             Ok((name, how)) => format!("{name} {how:?}"),
             Err(words) => words,
         };
@@ -125,7 +127,10 @@ mod tests {
             &["application/x-www-form-urlencoded", "application/merge-patch+json"],
             "application/merge-patch+json json application/merge-patch+json",
         );
-        check(&["application/json; charset=utf-8"], "application/json; charset=utf-8 json application/json; charset=utf-8");
+        check(
+            &["application/json; charset=utf-8"],
+            "application/json; charset=utf-8 json application/json; charset=utf-8",
+        );
         check(
             &["multipart/form-data", "application/x-www-form-urlencoded"],
             "application/x-www-form-urlencoded Form",
@@ -146,7 +151,8 @@ mod tests {
 
     #[test]
     fn parts_follow_the_encoding_object() {
-        let said = PartEncoding { content_type: None, style: Some(Style::DeepObject), explode: None };
+        let said =
+            PartEncoding { content_type: None, style: Some(Style::DeepObject), explode: None };
         let mut body = body(&["multipart/form-data"]);
         body.media[0].encoding.push(("meta".into(), said));
         let part = |name, schema| part(&body.media[0], &BodyMedia::Multipart, name, &schema);

@@ -128,7 +128,14 @@ mod tests {
     #[test]
     fn long_names_are_cut_with_a_stable_hash() {
         let path = format!("/{}", "a/".repeat(40));
-        check("", "GET", &path, "get_a_a_a_a_a_a_a_a_a_a_a_a_a_a_a_a_a_a_a_HASH".replace("HASH", &hash(&format!("get{}", "_a".repeat(40)))).as_str());
+        check(
+            "",
+            "GET",
+            &path,
+            "get_a_a_a_a_a_a_a_a_a_a_a_a_a_a_a_a_a_a_a_HASH"
+                .replace("HASH", &hash(&format!("get{}", "_a".repeat(40))))
+                .as_str(),
+        );
         let key = OperationKey { method: Method::GET, path };
         assert!(derived("memo_", None, &key).as_str().len() <= DERIVED);
     }

@@ -86,7 +86,9 @@ impl Object {
             ("not" | "minProperties" | "maxProperties" | "dependentRequired", _) => {
                 self.rules.push(json!({ keyword: value }));
             }
-            ("enum" | "const" | "if" | "patternProperties" | "propertyNames", _) => return Ok(false),
+            ("enum" | "const" | "if" | "patternProperties" | "propertyNames", _) => {
+                return Ok(false);
+            }
             ("dependentSchemas", _) => return Ok(false),
             _ => {}
         }
@@ -185,6 +187,7 @@ fn is_requirement(schema: &Value) -> bool {
 }
 
 #[cfg(test)]
+#[expect(clippy::needless_pass_by_value, reason = "cases are written as values")]
 mod tests {
     use std::sync::Arc;
 
@@ -209,7 +212,11 @@ mod tests {
 
     #[test]
     fn objects_of_known_fields_are_read() {
-        check(json!({"properties": {"x": {}, "y": {}}, "required": ["y", "y"]}), &["x", "y"], &["y"]);
+        check(
+            json!({"properties": {"x": {}, "y": {}}, "required": ["y", "y"]}),
+            &["x", "y"],
+            &["y"],
+        );
         check(json!({"$ref": "#/A"}), &["a"], &["a"]);
         check(json!({"allOf": [{"$ref": "#/A"}, {"properties": {"b": {}}}]}), &["a", "b"], &["a"]);
         check(json!({"anyOf": [{"$ref": "#/A"}, {"type": "null"}]}), &["a"], &["a"]);

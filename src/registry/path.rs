@@ -96,7 +96,11 @@ fn segments(path: &str) -> Result<Vec<String>, String> {
             segment.push(c);
         }
     }
-    if inside { Err(format!("path `/{path}` has a brace that is not closed")) } else { Ok(segments) }
+    if inside {
+        Err(format!("path `/{path}` has a brace that is not closed"))
+    } else {
+        Ok(segments)
+    }
 }
 
 fn pieces(segment: &str) -> Result<Vec<Piece>, String> {
@@ -105,7 +109,9 @@ fn pieces(segment: &str) -> Result<Vec<Piece>, String> {
     while let Some((text, after)) = rest.split_once('{') {
         // Braces are paired: `segments` has looked.
         let (inside, after) = after.split_once('}').unwrap_or((after, ""));
-        pieces.extend(Some(text).filter(|text| !text.is_empty()).map(|text| Piece::Text(text.into())));
+        pieces.extend(
+            Some(text).filter(|text| !text.is_empty()).map(|text| Piece::Text(text.into())),
+        );
         pieces.push(Piece::Placeholder(placeholder(inside)?));
         rest = after;
     }
@@ -331,10 +337,11 @@ mod tests {
     fn values_know_the_segments_before_them() {
         let resource = |path: &str| {
             let segments = parse(path).unwrap().plan(&fill, true).unwrap();
-            let piece = segments.into_iter().rev().flat_map(|s| s.0).find_map(|piece| match piece {
-                PathPiece::Value(value) => Some(value.resource),
-                PathPiece::Literal(_) => None,
-            });
+            let piece =
+                segments.into_iter().rev().flat_map(|s| s.0).find_map(|piece| match piece {
+                    PathPiece::Value(value) => Some(value.resource),
+                    PathPiece::Literal(_) => None,
+                });
             let text = |segment: &ResourceSegment| match segment {
                 ResourceSegment::Literal(text) => text.clone(),
                 ResourceSegment::Argument(name) => format!("<{name}>"),

@@ -113,6 +113,14 @@ impl Source {
         }
     }
 
+    /// The value that is sent when the caller gives none.
+    pub fn stand_in(&self) -> Option<&Value> {
+        match self {
+            Self::Argument(_) => None,
+            Self::ArgumentOr(_, value) | Self::Fixed(value) => Some(value),
+        }
+    }
+
     /// The argument it reads, if any.
     pub fn argument(&self) -> Option<&str> {
         match self {

@@ -54,15 +54,12 @@ pub(super) struct Selection<'a> {
 }
 
 /// Picks the operations of an allowlist.
-pub(super) fn select<'a>(
-    api: &'a Api,
-    allowlist: &'a Allowlist,
-    policy: Policy,
-) -> Selection<'a> {
+pub(super) fn select<'a>(api: &'a Api, allowlist: &'a Allowlist, policy: Policy) -> Selection<'a> {
     let mut selection = Selection::default();
     for denied in &allowlist.deny {
         if !api.operations().iter().any(|operation| picks(&denied.value, operation)) {
-            let words = format!("{} in `deny` matches no operation", quote(&denied.value.to_string()));
+            let words =
+                format!("{} in `deny` matches no operation", quote(&denied.value.to_string()));
             selection.warnings.push(Diagnostic::warning(words).at(denied.position.clone()));
         }
     }
@@ -96,7 +93,8 @@ impl<'a> Selection<'a> {
         let near = match &entry.selector {
             Selector::Id(id) => suggestion(id, ids(api)),
             Selector::Key { .. } => {
-                let keys: Vec<String> = api.operations().iter().map(|o| o.key.to_string()).collect();
+                let keys: Vec<String> =
+                    api.operations().iter().map(|o| o.key.to_string()).collect();
                 suggestion(&text, keys.iter().map(String::as_str))
             }
             Selector::Tag(tag) => suggestion(tag, tags(api)),

@@ -4,7 +4,11 @@
 //! nested schemas. References stay; [`View::get`] gives their targets the same treatment, once each,
 //! so that the checking schema and the published one see the same thing.
 
-use std::{cell::{Cell, RefCell}, collections::HashMap, sync::Arc};
+use std::{
+    cell::{Cell, RefCell},
+    collections::HashMap,
+    sync::Arc,
+};
 
 use serde_json::{Map, Value};
 
@@ -95,7 +99,9 @@ impl<'a> View<'a> {
             ("prefixItems", Value::Array(items)) => {
                 Value::Array(items.iter().map(|item| self.of(item)).collect())
             }
-            ("items" | "additionalProperties" | "contains" | "unevaluatedItems", _) => self.of(value),
+            ("items" | "additionalProperties" | "contains" | "unevaluatedItems", _) => {
+                self.of(value)
+            }
             _ => value.clone(),
         }
     }
@@ -122,12 +128,8 @@ impl<'a> View<'a> {
     fn read_only(&self, schema: &Map<String, Value>, depth: usize) -> Vec<String> {
         let properties = schema.get("properties").and_then(Value::as_object);
         let marked = |(_, property): &(&String, &Value)| self.is_read_only(property, depth);
-        let mut names: Vec<String> = properties
-            .into_iter()
-            .flatten()
-            .filter(marked)
-            .map(|(name, _)| name.clone())
-            .collect();
+        let mut names: Vec<String> =
+            properties.into_iter().flatten().filter(marked).map(|(name, _)| name.clone()).collect();
         for member in members(schema).filter(|_| depth > 0) {
             if let Some(member) = self.raw(member).as_object() {
                 names.extend(self.read_only(member, depth - 1));
@@ -194,6 +196,7 @@ fn beside(target: &Value, schema: &Value) -> Value {
 }
 
 #[cfg(test)]
+#[expect(clippy::needless_pass_by_value, reason = "cases are written as values")]
 mod tests {
     use serde_json::json;
 
@@ -212,7 +215,10 @@ mod tests {
         };
         let view = View::new(&resolve);
         assert_eq!(view.of(&schema), expected);
-        assert_eq!(*view.get("#/User").unwrap(), json!({"required": [], "properties": {"name": {}}}));
+        assert_eq!(
+            *view.get("#/User").unwrap(),
+            json!({"required": [], "properties": {"name": {}}})
+        );
     }
 
     #[test]

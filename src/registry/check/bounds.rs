@@ -30,7 +30,13 @@ impl Bounds {
         if faults.is_empty() { Ok(()) } else { Err(faults) }
     }
 
-    fn walk(self, value: &mut Value, path: &mut String, depth: usize, faults: &mut Vec<ArgumentFault>) {
+    fn walk(
+        self,
+        value: &mut Value,
+        path: &mut String,
+        depth: usize,
+        faults: &mut Vec<ArgumentFault>,
+    ) {
         if depth > self.depth {
             let words = format!("nested more than {} levels deep", self.depth);
             if !faults.iter().any(|known| known.words == words) {
@@ -43,7 +49,9 @@ impl Bounds {
                 let words = format!("{} bytes long, at most {} are taken", text.len(), self.string);
                 faults.push(fault(words::cut(path), words));
             }
-            Value::Number(number) => faults.extend(settle(number).map(|w| fault(words::cut(path), w))),
+            Value::Number(number) => {
+                faults.extend(settle(number).map(|w| fault(words::cut(path), w)))
+            }
             Value::Array(items) => {
                 for (i, item) in items.iter_mut().enumerate() {
                     self.below(item, &format!("[{i}]"), (path, depth), faults);

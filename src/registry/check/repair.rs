@@ -9,21 +9,51 @@ use jsonschema::{
     JsonType, ValidationError, Validator,
     error::{TypeKind, ValidationErrorKind},
 };
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::words;
+use super::{
+    cost::{Means, Schema},
+    fault, words,
+};
 use crate::registry::plan::ArgumentFault;
 
 /// JSON texts within JSON texts; more is no mistake of a client.
 const ROUNDS: usize = 6;
+/// Said of a value whose faults would take too long to find.
+const UNSAID: &str =
+    "does not fit its schema; it is too large, or has too many forms within forms, to say where";
 /// Nodes repaired in one round.
 const MOST: usize = 10_000;
 
-/// Checks a value, repairing it in place, and says what still fails.
-pub(super) fn check(validator: &Validator, value: &mut Value, _root: &str) -> Vec<ArgumentFault> {
+/// Checks the value of one argument: what it was meant to be, and what still fails. `None` means
+/// that it was a `null` and counts as not given.
+pub(super) fn check(
+    validator: &Validator,
+    schema: &Schema,
+    argument: &str,
+    value: Value,
+) -> (Option<Value>, Vec<ArgumentFault>) {
+    let mut alone = Value::Object(Map::from_iter([(argument.to_owned(), value)]));
+    let faults = alone_in(validator, schema, &mut alone, argument);
+    (alone.as_object_mut().and_then(|alone| alone.shift_remove(argument)), faults)
+}
+
+fn alone_in(
+    validator: &Validator,
+    schema: &Schema,
+    value: &mut Value,
+    argument: &str,
+) -> Vec<ArgumentFault> {
     for _ in 0..ROUNDS {
+        let means = schema.means(value);
+        if means == Means::Nothing {
+            return vec![fault(words::cut(argument), "nested too deep in forms within forms")];
+        }
         if validator.is_valid(value) {
             return Vec::new();
+        }
+        if means == Means::Verdict {
+            return vec![fault(words::cut(argument), UNSAID)];
         }
         let repairs = repairs(validator, value);
         if repairs.is_empty() {
@@ -64,8 +94,7 @@ fn repairs(validator: &Validator, value: &Value) -> Vec<(String, Repair)> {
 pub(super) fn each<'e>(
     error: &'e ValidationError<'_>,
     visit: &mut dyn FnMut(&'e ValidationError<'e>),
-) where
-{
+) {
     match only_member(error) {
         Some(errors) => errors.iter().for_each(|error| each(error, visit)),
         None => visit(error),
@@ -82,8 +111,10 @@ fn only_member<'e>(error: &'e ValidationError<'_>) -> Option<&'e [ValidationErro
     let wants_null = |errors: &&Vec<ValidationError<'static>>| {
         errors.iter().any(|error| {
             error.instance_path().as_str() == at
-                && matches!(error.kind(),
-                    ValidationErrorKind::Type { kind: TypeKind::Single(JsonType::Null) })
+                && matches!(
+                    error.kind(),
+                    ValidationErrorKind::Type { kind: TypeKind::Single(JsonType::Null) }
+                )
         })
     };
     let mut members = context.iter().filter(|errors| !wants_null(errors));
@@ -124,7 +155,9 @@ fn single(kind: &TypeKind) -> Option<JsonType> {
 fn variant(value: &Value, kind: JsonType) -> Option<Value> {
     match (kind, value) {
         (JsonType::String, Value::Number(number)) => Some(number.to_string().into()),
-        (JsonType::Boolean, Value::String(text)) => text.trim().parse::<bool>().ok().map(Value::Bool),
+        (JsonType::Boolean, Value::String(text)) => {
+            text.trim().parse::<bool>().ok().map(Value::Bool)
+        }
         (JsonType::Integer, Value::String(_)) => from_text(value).filter(is_integer),
         (JsonType::Number, Value::String(text)) if digits(text) <= 17 => {
             from_text(value).filter(Value::is_number)

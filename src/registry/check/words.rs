@@ -15,6 +15,8 @@ use crate::registry::{near, plan::ArgumentFault, text};
 
 /// Faults that are said; more help nobody.
 const MOST: usize = 20;
+/// Said of what is not there.
+pub(super) const MISSING: &str = "required, but not given";
 /// Bytes of a value or a name that are repeated.
 const VALUE: usize = 80;
 /// Allowed values that are listed.
@@ -42,13 +44,11 @@ fn of(error: &ValidationError<'_>) -> Vec<ArgumentFault> {
         Kind::BacktrackLimitExceeded { .. } | Kind::RegexEngineFailure { .. } => Vec::new(),
         Kind::Required { property } => {
             let name = property.as_str().unwrap_or_default();
-            vec![fault(below(&at, name), "required, but not given")]
+            vec![fault(below(&at, name), MISSING)]
         }
-        Kind::AdditionalProperties { unexpected }
-        | Kind::UnevaluatedProperties { unexpected } => unexpected
-            .iter()
-            .map(|name| fault(below(&at, &cut(name)), "unknown here"))
-            .collect(),
+        Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
+            unexpected.iter().map(|name| fault(below(&at, &cut(name)), "unknown here")).collect()
+        }
         _ => vec![fault(cut_path(&at), sentence(error))],
     }
 }
@@ -58,7 +58,9 @@ fn sentence(error: &ValidationError<'_>) -> String {
     match error.kind() {
         Kind::Type { kind } => format!("expected {}, got {got}", kinds(kind)),
         Kind::Enum { options } => choices(options.as_array().map_or(&[], Vec::as_slice), error),
-        Kind::Constant { expected_value } => format!("expected {}, got {got}", shown(expected_value)),
+        Kind::Constant { expected_value } => {
+            format!("expected {}, got {got}", shown(expected_value))
+        }
         Kind::Format { format } => format!("expected a `{format}`{}, got {got}", example(format)),
         Kind::Pattern { pattern } => format!("expected a match of `{}`, got {got}", cut(pattern)),
         Kind::AnyOf { context } | Kind::OneOfNotValid { context } => {
@@ -166,7 +168,11 @@ pub(super) fn cut(text: &str) -> String {
 
 /// The end of a path says more than its beginning, but the argument is its beginning.
 fn cut_path(path: &str) -> String {
-    if path.len() <= 3 * VALUE { path.to_owned() } else { format!("{}…", text::floor(path, 3 * VALUE)) }
+    if path.len() <= 3 * VALUE {
+        path.to_owned()
+    } else {
+        format!("{}…", text::floor(path, 3 * VALUE))
+    }
 }
 
 /// Some names as a caller would write them.
