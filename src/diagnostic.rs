@@ -50,7 +50,7 @@ pub struct Place {
     pub column: u32,
     /// RFC 6901 JSON pointer of the node; empty for the root or when no node is known.
     pub pointer: Box<str>,
-    /// The text of that line without its end, for the caret line.
+    /// The text of that line without its end, for the caret line; empty for a line too long to show.
     pub excerpt: Box<str>,
 }
 
@@ -112,8 +112,8 @@ impl Diagnostic {
     /// The one-line form, then the source line with a caret under the column, like a compiler. An
     /// excerpt that was left out (it held a secret) is not shown.
     pub fn snippet(&self) -> String {
-        let Some(place) = self.position.as_ref().and_then(|position| position.place.as_ref())
-        else {
+        let place = self.position.as_ref().and_then(|position| position.place.as_ref());
+        let Some(place) = place.filter(|place| !place.excerpt.is_empty()) else {
             return self.to_string();
         };
         let number = place.line.to_string();

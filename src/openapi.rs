@@ -19,6 +19,8 @@ mod reference;
 mod schema;
 mod server;
 pub mod template;
+#[cfg(test)]
+mod tests;
 pub mod text;
 mod version;
 
@@ -42,7 +44,7 @@ pub use model::{
 const MAX_LOCATED: usize = 50;
 
 /// A fault inside a document: where and what. [`Api::diagnostics`] adds file, line and column.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Fault {
     /// RFC 6901 pointer of the faulty node, or of its nearest existing parent.
     pub pointer: String,
@@ -64,6 +66,9 @@ pub struct Api {
     dangling: OnceLock<Option<Fault>>,
 }
 
+/// One of these makes a document without `paths` whole.
+const OTHER_PARTS: [&str; 3] = ["components", "webhooks", "definitions"];
+
 /// Reads a document.
 ///
 /// # Errors
@@ -74,15 +79,14 @@ pub fn parse(text: &text::Text) -> Result<Api, Vec<Diagnostic>> {
         return Err(diagnostics(text, &[Node::root(&Value::Null).fault(words)]));
     }
     let root = text.value().map_err(|diagnostic| vec![diagnostic])?;
-    let version = sound(&Node::root(&root)).map_err(|faults| diagnostics(text, &faults))?;
+    let (version, operations) =
+        sound(&Node::root(&root)).map_err(|faults| diagnostics(text, &faults))?;
+    let info = Node::root(&root).child("info");
     Ok(Api {
         text: text.clone(),
         version,
-        api_version: Node::root(&root)
-            .child("info")
-            .map(|info| info.prose("version"))
-            .unwrap_or_default(),
-        operations: index::operations(&root, version),
+        api_version: info.map(|info| info.prose("version")).unwrap_or_default(),
+        operations,
         root,
         schemas: Mutex::default(),
         steps: reach::Steps::default(),
@@ -90,24 +94,34 @@ pub fn parse(text: &text::Text) -> Result<Api, Vec<Diagnostic>> {
     })
 }
 
-/// The version of a document whose outermost parts have the right shape.
-fn sound(root: &Node<'_>) -> Result<Version, Vec<Fault>> {
-    if root.value.as_object().is_none() {
-        let words = match root.value {
-            Value::Null => "not an OpenAPI document; it is empty".into(),
-            value => format!("not an OpenAPI document; it is {}", node::kind(value)),
-        };
-        return Err(vec![root.fault(words)]);
+/// Version and operations of a document whose outermost parts have the right shape.
+fn sound(root: &Node<'_>) -> Result<(Version, Vec<Operation>), Vec<Fault>> {
+    let not_one = |words: String| vec![root.fault(format!("not an OpenAPI document; {words}"))];
+    match root.value {
+        Value::Object(map) if map.contains_key("openapi") || map.contains_key("swagger") => {}
+        Value::Object(_) => return Err(not_one("it has no `openapi` or `swagger` entry".into())),
+        Value::Null => return Err(not_one("it is empty".into())),
+        value => return Err(not_one(format!("it is {}", node::kind(value)))),
     }
-    let version = Version::of(root);
-    // A text cut off after `paths:` is no document without operations.
-    let paths = match root.value.get("paths") {
-        Some(Value::Null) => Err(root.fault("`paths` is empty")),
-        _ => root.entries("paths").map(drop),
-    };
-    match (version, paths) {
-        (Ok(version), Ok(())) => Ok(version),
+    match (Version::of(root), paths(root)) {
+        (Ok(version), Ok(())) => {
+            let operations = index::operations(root.value, version).map_err(|fault| vec![fault])?;
+            Ok((version, operations))
+        }
         (version, paths) => Err(version.err().into_iter().chain(paths.err()).collect()),
+    }
+}
+
+/// A text cut off before or after its `paths:` is no document without operations.
+fn paths(root: &Node<'_>) -> Result<(), Fault> {
+    match root.value.get("paths") {
+        Some(Value::Null) => {
+            Err(Fault { pointer: "/paths".into(), words: "`paths` is empty".into() })
+        }
+        None if OTHER_PARTS.iter().all(|part| root.child(part).is_none()) => {
+            Err(root.fault("`paths` is missing"))
+        }
+        _ => root.entries("paths").map(drop),
     }
 }
 

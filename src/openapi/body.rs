@@ -4,14 +4,13 @@
 //! media types stand in `consumes` and `produces` of the operation, else of the document.
 
 use openapiv3::StatusCode;
-use serde::{Deserialize, de::IntoDeserializer, de::value::Error};
 use serde_json::{Map, Value, json};
 
 use super::{
     Body, Fault, Location, Media, PartEncoding, Reply, Status, Version,
     node::Node,
     operation::Reader,
-    parameter::{Given, collection_style, own_schema, query_style, unknown_collection},
+    parameter::{Given, collection_style, known, own_schema, query_style, unknown_collection},
     schema,
 };
 
@@ -127,10 +126,10 @@ impl<'a> Reader<'a> {
     }
 
     /// The body that 2.0 parameters make.
-    pub(super) fn fields(&mut self, operation: &Node<'a>, given: Vec<Given<'a>>) -> Option<Body> {
+    pub(super) fn fields(&mut self, operation: &Node<'a>, given: &[Given<'a>]) -> Option<Body> {
         let types = self.media_types(operation, "consumes");
         let Some(whole) = given.iter().find(|given| given.is_whole_body()) else {
-            return self.form(operation, &types, &given);
+            return self.form(operation, &types, given);
         };
         if given.len() > 1 {
             let words = format!("body parameter `{}` is not the only one", whole.name);
@@ -224,8 +223,7 @@ fn status(key: &str) -> Option<Status> {
     if key == "default" {
         return Some(Status::Default);
     }
-    let deserializer: serde::de::value::StrDeserializer<'_, Error> = key.into_deserializer();
-    match StatusCode::deserialize(deserializer).ok()? {
+    match known::<StatusCode>(key)? {
         StatusCode::Code(code) => Some(Status::Code(code)),
         StatusCode::Range(class @ 1..=5) => u8::try_from(class).ok().map(Status::Class),
         StatusCode::Range(_) => None,

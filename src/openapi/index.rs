@@ -8,24 +8,44 @@ use std::collections::{HashMap, HashSet};
 use http::Method;
 use serde_json::Value;
 
-use super::{Fault, Operation, OperationKey, Version, node::Node};
+use super::{Fault, Operation, OperationKey, Version, node::Node, reference};
+
+/// What an index may hold in texts and tags; many paths may share one path item, so a small document
+/// can mean a large index. The largest known document has a hundredth.
+const MAX_WEIGHT: usize = 64 << 20;
 
 /// The operations below `paths`.
-pub(super) fn operations(root: &Value, version: Version) -> Vec<Operation> {
+///
+/// # Errors
+/// Only when references make the index far larger than any document.
+pub(super) fn operations(root: &Value, version: Version) -> Result<Vec<Operation>, Fault> {
     let mut operations = Vec::new();
     let mut seen = HashSet::new();
+    let mut left = MAX_WEIGHT;
     for (path, item) in paths(root) {
         for node in chain(item, root).0 {
             for (method, node) in methods(&node, version) {
                 let key = OperationKey { method, path: path.to_owned() };
-                if seen.insert(key.clone()) {
-                    operations.push(operation(key, &node));
+                if !seen.insert(key.clone()) {
+                    continue;
                 }
+                left = left.checked_sub(weight(&node)).ok_or_else(|| Fault {
+                    pointer: "/paths".into(),
+                    words: "path items repeat operations by reference too often".into(),
+                })?;
+                operations.push(operation(key, &node));
             }
         }
     }
     mark_shared(&mut operations);
-    operations
+    Ok(operations)
+}
+
+/// Bytes that one entry of the index takes, roughly.
+fn weight(node: &Node<'_>) -> usize {
+    let text = |key| node.value.get(key).and_then(Value::as_str).map_or(0, str::len);
+    let tags = node.words("tags").iter().map(|tag| tag.len() + 32).sum::<usize>();
+    512 + node.pointer.len() + text("summary") + text("description") + tags
 }
 
 fn paths(root: &Value) -> Vec<(&str, Node<'_>)> {
@@ -42,10 +62,14 @@ pub(super) fn chain<'a>(item: Node<'a>, root: &'a Value) -> (Vec<Node<'a>>, Opti
         && let Some(reference) = item.reference()
     {
         match item.target(root, reference) {
-            Ok(next) if items.iter().all(|item| item.pointer != next.pointer) => items.push(next),
+            Ok(next)
+                if items.len() < reference::MAX_CHAIN
+                    && items.iter().all(|item| item.pointer != next.pointer) =>
+            {
+                items.push(next);
+            }
             Ok(_) => {
-                let words = format!("`{reference}` leads back to itself through references only");
-                let fault = Fault { pointer: format!("{}/$ref", item.pointer), words };
+                let fault = reference::circle(item.pointer.clone(), reference);
                 return (items, Some(fault));
             }
             Err(fault) => return (items, Some(fault)),
@@ -122,7 +146,7 @@ mod tests {
 
     #[track_caller]
     fn check(version: Version, root: &Value, expected: &[&str]) {
-        let operations = operations(root, version);
+        let operations = operations(root, version).unwrap();
         let show = |operation: &Operation| {
             let id = operation.id.as_deref().unwrap_or("-");
             let shared = if operation.shared_id { "!" } else { "" };
@@ -158,6 +182,17 @@ mod tests {
             "/loop": {"$ref": "#/paths/~1loop"},
         }, "components": {"pathItems": {"p": {"get": {"operationId": "p"}, "put": {"operationId": "q"}}}}});
         check(Version::V31, &root, &["GET /a own", "PUT /a q"]);
+    }
+
+    #[test]
+    fn path_items_repeated_by_reference_stay_in_bounds() {
+        let methods: serde_json::Map<String, Value> =
+            (0..1000).map(|n| (format!("M{n}"), json!({}))).collect();
+        let refers = |n| (format!("/{n}"), json!({"$ref": "#/x"}));
+        let paths: serde_json::Map<String, Value> = (0..1000).map(refers).collect();
+        let root = json!({"x": {"additionalOperations": methods}, "paths": paths});
+        let fault = operations(&root, Version::V32).unwrap_err();
+        assert_eq!(fault.words, "path items repeat operations by reference too often");
     }
 
     #[test]

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Fault, escape};
+use super::{Fault, escape, unescape};
 
 /// A value and its pointer.
 #[derive(Clone, Debug)]
@@ -39,7 +39,7 @@ impl<'a> Node<'a> {
     }
 
     fn wrong(&self, expected: &str) -> Fault {
-        self.fault(format!("must be {expected}, not {}", kind(self.value)))
+        self.fault(wrong(&self.pointer, expected, self.value))
     }
 
     /// This node as a mapping.
@@ -100,6 +100,16 @@ impl<'a> Node<'a> {
         let items = self.value.get(key).and_then(Value::as_array);
         items.into_iter().flatten().filter_map(Value::as_str).collect()
     }
+}
+
+/// What is said of a value of a wrong kind at a pointer.
+pub(super) fn wrong(pointer: &str, expected: &str, value: &Value) -> String {
+    let name = unescape(pointer.rsplit('/').next().unwrap_or_default());
+    let name = match name.parse::<usize>() {
+        Ok(index) => format!("element {}", index + 1),
+        Err(_) => format!("`{name}`"),
+    };
+    format!("{name} must be {expected}, not {}", kind(value))
 }
 
 /// What a value is called in a message.

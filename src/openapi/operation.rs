@@ -3,6 +3,8 @@
 //! A [`Reader`] goes on after a fault, so that a person mends a document in one go. What it returns is
 //! used only when nothing was wrong, in the operation itself or in anything it reaches.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use super::{
@@ -69,7 +71,8 @@ impl<'a> Parts<'a> {
         let node = reader.keep(node.ok_or_else(missing))?;
         let node = reader.resolved(node)?;
         let item = root.child("paths").and_then(|paths| paths.child(&operation.key.path));
-        let (items, _) = item.map(|item| index::chain(item, reader.root)).unwrap_or_default();
+        let (items, broken) = item.map(|item| index::chain(item, reader.root)).unwrap_or_default();
+        reader.faults.extend(broken);
         let with = items.iter().find(|item| item.child("parameters").is_some());
         let shared = with.map_or(Ok(Vec::new()), |item| item.elements("parameters"));
         let shared = reader.keep(shared).unwrap_or_default();
@@ -82,8 +85,9 @@ impl<'a> Reader<'a> {
         let own = self.keep(parts.operation.elements("parameters")).unwrap_or_default();
         let given = self.merged(parts.shared.clone(), own);
         let (body, parameters) = if self.version == Version::V20 {
-            let (fields, parameters) = given.into_iter().partition(|given| given.is_body());
-            (self.fields(&parts.operation, fields), self.parameters(parameters))
+            let (fields, parameters): (Vec<_>, Vec<_>) =
+                given.into_iter().partition(|given| given.is_body());
+            (self.fields(&parts.operation, &fields), self.parameters(parameters))
         } else {
             (self.body(&parts.operation), self.parameters(given))
         };
@@ -102,15 +106,15 @@ impl<'a> Reader<'a> {
         let Some(pieces) = self.keep(template::pieces(template).map_err(fault)) else { return };
         self.faults.extend(template::unfillable(template, &pieces).map(fault));
         let in_path = || parameters.iter().filter(|given| given.location == Location::Path);
-        for piece in &pieces {
-            if let Piece::Placeholder(name) = piece
-                && !in_path().any(|given| given.name == *name)
-            {
+        let names: HashSet<&str> = in_path().map(|given| given.name.as_str()).collect();
+        let placeholders: HashSet<&str> = pieces.iter().filter_map(Piece::placeholder).collect();
+        for name in pieces.iter().filter_map(Piece::placeholder) {
+            if !names.contains(name) {
                 let words = format!("placeholder `{name}` of `{template}` has no path parameter");
                 self.faults.push(fault(words));
             }
         }
-        for given in in_path().filter(|given| !pieces.contains(&Piece::Placeholder(&given.name))) {
+        for given in in_path().filter(|given| !placeholders.contains(given.name.as_str())) {
             let words =
                 format!("path parameter `{}` has no placeholder in `{template}`", given.name);
             self.faults.push(Fault { pointer: given.pointer.clone(), words });
@@ -119,12 +123,8 @@ impl<'a> Reader<'a> {
 }
 
 /// Each fault once, in order: two ways of looking may find the same.
-fn distinct(faults: Vec<Fault>) -> Vec<Fault> {
-    let mut distinct: Vec<Fault> = Vec::new();
-    for fault in faults {
-        if !distinct.contains(&fault) {
-            distinct.push(fault);
-        }
-    }
-    distinct
+fn distinct(mut faults: Vec<Fault>) -> Vec<Fault> {
+    let mut seen = HashSet::new();
+    faults.retain(|fault| seen.insert(fault.clone()));
+    faults
 }

@@ -3,8 +3,13 @@
 //! The words of styles come from openapiv3, one type a location; here they are one [`Style`]. Swagger 2.0
 //! says the same with `collectionFormat` and keeps the schema's keywords in the parameter itself.
 
+use std::collections::HashMap;
+
 use openapiv3::{CookieStyle, HeaderStyle, PathStyle, QueryStyle};
-use serde::{Deserialize, de::IntoDeserializer, de::value::Error};
+use serde::de::{
+    Deserialize,
+    value::{BorrowedStrDeserializer, Error},
+};
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -30,12 +35,13 @@ impl Given<'_> {
         self.place == "body"
     }
 
-    fn is_same(&self, other: &Self) -> bool {
-        let same_name = match self.place {
-            "header" => self.name.eq_ignore_ascii_case(other.name),
-            _ => self.name == other.name,
+    /// What makes it one parameter; headers have no case.
+    fn identity(&self) -> (String, String) {
+        let name = match self.place {
+            "header" => self.name.to_ascii_lowercase(),
+            _ => self.name.to_owned(),
         };
-        same_name && self.place == other.place
+        (self.place.to_owned(), name)
     }
 }
 
@@ -43,10 +49,12 @@ impl<'a> Reader<'a> {
     /// Parameters of the path item and of the operation by place and name; the operation's win.
     pub(super) fn merged(&mut self, shared: Vec<Node<'a>>, own: Vec<Node<'a>>) -> Vec<Given<'a>> {
         let mut merged: Vec<Given<'a>> = Vec::new();
+        let mut places = HashMap::new();
         let own = own.into_iter().map(|node| (node, false));
         for (node, shared) in shared.into_iter().map(|node| (node, true)).chain(own) {
             let Some(given) = self.given(node, shared) else { continue };
-            match merged.iter_mut().find(|known| known.is_same(&given)) {
+            let place = *places.entry(given.identity()).or_insert(merged.len());
+            match merged.get_mut(place) {
                 None => merged.push(given),
                 Some(known) if known.shared && !shared => *known = given,
                 Some(known) if known.node.value == given.node.value => {}
@@ -77,7 +85,6 @@ impl<'a> Reader<'a> {
         } else {
             self.written(node, location)?
         };
-        let token = self.keep(node.text("x-mcp-header"));
         Some(Parameter {
             name: given.name.to_owned(),
             location,
@@ -87,7 +94,7 @@ impl<'a> Reader<'a> {
             deprecated: node.value.get("deprecated") == Some(&Value::Bool(true)),
             encoding,
             schema,
-            mcp_header: token?.or_else(|| schema_token(node)).map(str::to_owned),
+            mcp_header: header_token(node).map(str::to_owned),
             pointer: node.pointer.clone(),
         })
     }
@@ -113,7 +120,8 @@ impl<'a> Reader<'a> {
         let encoding = Encoding::Style {
             style,
             explode: self.keep(node.flag("explode"))?.unwrap_or(style == Style::Form),
-            allow_reserved: self.keep(node.flag("allowReserved"))?.unwrap_or(false),
+            allow_reserved: self.keep(node.flag("allowReserved"))?.unwrap_or(false)
+                && location == Location::Query,
         };
         Some((encoding, self.schema(node)))
     }
@@ -125,9 +133,10 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The token may stand in the schema, where clients look for it.
-fn schema_token<'a>(node: &Node<'a>) -> Option<&'a str> {
-    node.value.get("schema")?.get("x-mcp-header")?.as_str()
+/// The token of the extension; it may also stand in the schema, where MCP has it.
+fn header_token<'a>(node: &Node<'a>) -> Option<&'a str> {
+    let token = |value: &'a Value| value.get("x-mcp-header").and_then(Value::as_str);
+    token(node.value).or_else(|| token(node.value.get("schema")?))
 }
 
 fn location(given: &Given<'_>) -> Result<Location, Fault> {
@@ -149,25 +158,24 @@ fn default_style(location: Location) -> Style {
 
 /// The style that a word means in a location.
 fn style(location: Location, word: &str) -> Option<Style> {
-    fn parsed<'w, T: Deserialize<'w>>(word: &'w str) -> Option<T> {
-        let deserializer: serde::de::value::BorrowedStrDeserializer<'w, Error> =
-            serde::de::value::BorrowedStrDeserializer::new(word);
-        T::deserialize(deserializer).ok()
-    }
     match location {
-        Location::Path => parsed::<PathStyle>(word).map(Style::from),
+        Location::Path => known::<PathStyle>(word).map(Style::from),
         Location::Query => query_style(word),
-        Location::Header => parsed::<HeaderStyle>(word).map(Style::from),
+        Location::Header => known::<HeaderStyle>(word).map(Style::from),
         // 3.2's own style differs from `form` only in what it does not escape.
         Location::Cookie if word == "cookie" => Some(Style::Form),
-        Location::Cookie => parsed::<CookieStyle>(word).map(Style::from),
+        Location::Cookie => known::<CookieStyle>(word).map(Style::from),
     }
+}
+
+/// The value of one of openapiv3's vocabularies that a word means.
+pub(super) fn known<'w, T: Deserialize<'w>>(word: &'w str) -> Option<T> {
+    T::deserialize(BorrowedStrDeserializer::<Error>::new(word)).ok()
 }
 
 /// The style that a word means in a query or a form.
 pub(super) fn query_style(word: &str) -> Option<Style> {
-    let deserializer: serde::de::value::StrDeserializer<'_, Error> = word.into_deserializer();
-    QueryStyle::deserialize(deserializer).ok().map(Style::from)
+    known::<QueryStyle>(word).map(Style::from)
 }
 
 impl From<PathStyle> for Style {
@@ -244,4 +252,36 @@ pub(super) fn own_schema(node: &Node<'_>, version: Version) -> Value {
     let own = map.filter(|(key, _)| !NOT_SCHEMA.contains(&key.as_str()));
     let own: Map<String, Value> = own.map(|(key, value)| (key.clone(), value.clone())).collect();
     schema::normal(&Value::Object(own), version)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_location_has_its_own_styles() {
+        let words =
+            ["simple", "label", "matrix", "form", "spaceDelimited", "pipeDelimited", "deepObject"];
+        let known = |location| {
+            let styles = words.iter().filter(|word| style(location, word).is_some());
+            styles.copied().collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(known(Location::Path), "simple label matrix");
+        assert_eq!(known(Location::Query), "form spaceDelimited pipeDelimited deepObject");
+        assert_eq!(known(Location::Header), "simple");
+        assert_eq!(known(Location::Cookie), "form");
+        assert_eq!(style(Location::Query, "Form"), None);
+        assert_eq!(style(Location::Cookie, "cookie"), Some(Style::Form));
+    }
+
+    #[test]
+    fn collection_formats_become_styles() {
+        let query = |word| collection_style(word, Location::Query);
+        assert_eq!(query(None), Some((Style::Form, false)));
+        assert_eq!(query(Some("multi")), Some((Style::Form, true)));
+        assert_eq!(query(Some("tsv")), Some((Style::TabDelimited, false)));
+        assert_eq!(query(Some("json")), None);
+        assert_eq!(collection_style(Some("csv"), Location::Path), Some((Style::Simple, false)));
+        assert_eq!(collection_style(Some("multi"), Location::Path), None);
+    }
 }

@@ -150,7 +150,7 @@ pub(super) fn dangling(root: &Value, version: Version) -> Option<Fault> {
     walk.step.faults.into_iter().next()
 }
 
-fn walk(kind: Kind, node: &Node<'_>, root: &Value, version: Version) -> Step {
+fn walk<'a>(kind: Kind, node: &Node<'a>, root: &'a Value, version: Version) -> Step {
     let mut walk = Walk::new(root, version, Scope::Call, &node.pointer);
     walk.node(kind, node.value);
     walk.step
@@ -178,13 +178,13 @@ impl<'a> Walk<'a> {
         Self { root, version, scope, path: path.to_owned(), step: Step::default() }
     }
 
-    fn node(&mut self, kind: Kind, value: &Value) {
+    fn node(&mut self, kind: Kind, value: &'a Value) {
         if self.scope == Scope::Document && !self.step.faults.is_empty() {
             return;
         }
         let Some(map) = self.mapping(kind, value) else { return };
         if let Some(reference) = map.get("$ref") {
-            self.reference(kind, reference);
+            self.reference(kind, value, reference);
             let siblings =
                 kind == Kind::PathItem || (kind == Kind::Schema && self.version.keeps_siblings());
             if !siblings {
@@ -204,7 +204,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn part(&mut self, part: &Part, value: &Value) {
+    fn part(&mut self, part: &Part, value: &'a Value) {
         match (part, value) {
             (_, Value::Null) => {}
             (Part::One(kind), _) => self.node(*kind, value),
@@ -251,7 +251,7 @@ impl<'a> Walk<'a> {
 
     fn wrong(&mut self, kind: Kind, expected: &str, value: &Value) {
         if !kind.is_aside() {
-            self.fault(format!("must be {expected}, not {}", node::kind(value)));
+            self.fault(node::wrong(&self.path, expected, value));
         }
     }
 
@@ -262,7 +262,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn reference(&mut self, kind: Kind, reference: &Value) {
+    fn reference(&mut self, kind: Kind, value: &'a Value, reference: &Value) {
         let Value::String(reference) = reference else {
             let words = format!("`$ref` must be text, not {}", node::kind(reference));
             return self.fault(words);
@@ -271,8 +271,7 @@ impl<'a> Walk<'a> {
         match reference::pointer(reference) {
             Ok(pointer) if self.root.pointer(&pointer).is_some() => {
                 if followed {
-                    self.cycle(&pointer);
-                    self.step.targets.push((kind, pointer));
+                    self.target(kind, value, pointer);
                 }
             }
             Ok(_) => self.unresolved(format!("`{reference}` does not exist")),
@@ -282,10 +281,10 @@ impl<'a> Walk<'a> {
     }
 
     /// A target that is nothing but references in a circle stands for nothing.
-    fn cycle(&mut self, pointer: &str) {
-        let target = Node::at(self.root, pointer.to_owned());
-        if let Some(Err(fault)) = target.map(|target| target.follow(self.root)) {
-            self.step.faults.push(fault);
+    fn target(&mut self, kind: Kind, value: &'a Value, pointer: String) {
+        match (Node { value, pointer: self.path.clone() }).follow(self.root) {
+            Ok(_) => self.step.targets.push((kind, pointer)),
+            Err(fault) => self.step.faults.push(fault),
         }
     }
 

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{Fault, node::Node};
 
 /// A longer chain of nothing but references is no document's intent, and following it costs time.
-const MAX_CHAIN: usize = 64;
+pub(super) const MAX_CHAIN: usize = 64;
 
 /// The pointer that a local reference names.
 ///
@@ -50,17 +50,63 @@ impl<'a> Node<'a> {
 
     /// This node, or what its chain of references ends in.
     pub(super) fn follow(self, root: &'a Value) -> Result<Self, Fault> {
-        let mut node = self.clone();
-        let mut seen = vec![node.pointer.clone()];
+        let mut seen = vec![self.pointer.clone()];
+        let mut node = self;
         while let Some(reference) = node.reference() {
-            let next = node.target(root, reference)?;
-            if seen.contains(&next.pointer) || seen.len() > MAX_CHAIN {
-                let words = format!("`{reference}` leads back to itself through references only");
-                return Err(Fault { pointer: format!("{}/$ref", self.pointer), words });
+            node = node.target(root, reference)?;
+            if seen.contains(&node.pointer) || seen.len() > MAX_CHAIN {
+                return Err(circle(seen.swap_remove(0), reference));
             }
-            seen.push(next.pointer.clone());
-            node = next;
+            seen.push(node.pointer.clone());
         }
         Ok(node)
+    }
+}
+
+/// A chain that begins at this node and ends nowhere.
+pub(super) fn circle(pointer: String, reference: &str) -> Fault {
+    let words = format!("`{reference}` leads back to itself through references only");
+    Fault { pointer: pointer + "/$ref", words }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(reference: &str, expected: &str) {
+        assert!(pointer(reference).unwrap_or_else(|words| words).starts_with(expected));
+    }
+
+    #[test]
+    fn escapes_of_both_kinds_count() {
+        check("#/paths/~1a~1%7Bb%7D/get", "/paths/~1a~1{b}/get");
+        check("#", "");
+        check("#/50%25", "/50%");
+        assert_eq!(pointer(&written("/50%/%7B")).unwrap(), "/50%/%7B");
+    }
+
+    #[test]
+    fn what_is_outside_is_refused_by_name() {
+        check("https://a.test/b#/c", "`https://a.test/b#/c` is outside this document");
+        check("b.yaml", "`b.yaml` is outside this document");
+        check("", "`` is outside this document");
+        check("#b", "`#b` is a named anchor");
+        check("#/%ff", "`#/%ff` is no UTF-8");
+    }
+
+    #[test]
+    fn chains_end_or_are_refused() {
+        let mut root = json!({"end": {"here": true}, "loop": {"$ref": "#/loop"}});
+        for n in 0..100 {
+            let next = if n == 0 { "#/end".into() } else { format!("#/n{}", n - 1) };
+            root[format!("n{n}")] = json!({"$ref": next});
+        }
+        let follow = |pointer: &str| Node::at(&root, pointer.into()).unwrap().follow(&root);
+        assert_eq!(follow("/n20").unwrap().pointer, "/end");
+        assert_eq!(follow("/n90").unwrap_err().pointer, "/n90/$ref");
+        assert_eq!(follow("/loop").unwrap_err().pointer, "/loop/$ref");
     }
 }

@@ -8,6 +8,8 @@
 //!
 //! References stay, as pointers into the document; whether they resolve is not decided here.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value, json};
 
 use super::{Version, reference};
@@ -245,12 +247,9 @@ fn prose(value: &Value) -> Option<Value> {
 
 /// The names of a `required` list, each once; older dialects have a flag here that means nothing.
 fn names(value: &Value) -> Option<Value> {
-    let mut names: Vec<&Value> = Vec::new();
-    for name in value.as_array()?.iter().filter(|name| name.is_string()) {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
+    let mut seen = HashSet::new();
+    let names = value.as_array()?.iter().filter(|name| name.is_string());
+    let names: Vec<&Value> = names.filter(|name| seen.insert(*name)).collect();
     (!names.is_empty()).then(|| json!(names))
 }
 
@@ -289,70 +288,73 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(version: Version, schema: Value, expected: Value) {
-        assert_eq!(normal(&schema, version), expected, "{schema}");
+    fn check(version: Version, schema: &Value, expected: &Value) {
+        assert_eq!(&normal(schema, version), expected, "{schema}");
     }
 
     #[track_caller]
-    fn check30(schema: Value, expected: Value) {
+    fn check30(schema: &Value, expected: &Value) {
         check(Version::V30, schema, expected);
     }
 
     #[track_caller]
-    fn check31(schema: Value, expected: Value) {
+    fn check31(schema: &Value, expected: &Value) {
         check(Version::V31, schema, expected);
     }
 
     #[test]
     fn nullable_becomes_a_type_or_a_choice() {
-        check30(json!({"type": "string", "nullable": true}), json!({"type": ["string", "null"]}));
-        check30(json!({"type": "string", "nullable": false}), json!({"type": "string"}));
+        check30(&json!({"type": "string", "nullable": true}), &json!({"type": ["string", "null"]}));
+        check30(&json!({"type": "string", "nullable": false}), &json!({"type": "string"}));
         check30(
-            json!({"type": "string", "enum": ["a"], "nullable": true}),
-            json!({"type": ["string", "null"], "enum": ["a", null]}),
+            &json!({"type": "string", "enum": ["a"], "nullable": true}),
+            &json!({"type": ["string", "null"], "enum": ["a", null]}),
         );
-        check30(json!({"nullable": true, "description": "d"}), json!({"description": "d"}));
+        check30(&json!({"nullable": true, "description": "d"}), &json!({"description": "d"}));
         check30(
-            json!({"nullable": true, "description": "d", "allOf": [{"$ref": "#/a"}]}),
-            json!({"description": "d", "anyOf": [{"allOf": [{"$ref": "#/a"}]}, {"type": "null"}]}),
+            &json!({"nullable": true, "description": "d", "allOf": [{"$ref": "#/a"}]}),
+            &json!({"description": "d", "anyOf": [{"allOf": [{"$ref": "#/a"}]}, {"type": "null"}]}),
         );
         check31(
-            json!({"$ref": "#/a", "nullable": true}),
-            json!({"anyOf": [{"$ref": "#/a"}, {"type": "null"}]}),
+            &json!({"$ref": "#/a", "nullable": true}),
+            &json!({"anyOf": [{"$ref": "#/a"}, {"type": "null"}]}),
         );
-        check31(json!({"type": ["string"], "nullable": true}), json!({"type": ["string", "null"]}));
+        check31(
+            &json!({"type": ["string"], "nullable": true}),
+            &json!({"type": ["string", "null"]}),
+        );
         check(
             Version::V20,
-            json!({"type": "string", "x-nullable": true}),
-            json!({"type": ["string", "null"]}),
+            &json!({"type": "string", "x-nullable": true}),
+            &json!({"type": ["string", "null"]}),
         );
     }
 
     #[test]
     fn bounds_take_one_form() {
-        check30(json!({"minimum": 1, "exclusiveMinimum": true}), json!({"exclusiveMinimum": 1}));
-        check30(json!({"maximum": 1, "exclusiveMaximum": false}), json!({"maximum": 1}));
-        check31(json!({"maximum": 1, "exclusiveMaximum": true}), json!({"exclusiveMaximum": 1}));
-        check31(json!({"exclusiveMinimum": 0.5}), json!({"exclusiveMinimum": 0.5}));
-        check30(json!({"exclusiveMinimum": true}), json!({}));
-        check30(json!({"multipleOf": 0}), json!({}));
+        check30(&json!({"minimum": 1, "exclusiveMinimum": true}), &json!({"exclusiveMinimum": 1}));
+        check30(&json!({"maximum": 1, "exclusiveMaximum": false}), &json!({"maximum": 1}));
+        check31(&json!({"maximum": 1, "exclusiveMaximum": true}), &json!({"exclusiveMaximum": 1}));
+        check31(&json!({"exclusiveMinimum": 0.5}), &json!({"exclusiveMinimum": 0.5}));
+        check30(&json!({"exclusiveMinimum": true}), &json!({}));
+        check30(&json!({"multipleOf": 0}), &json!({}));
         check30(
-            json!({"maxLength": -1, "minLength": "2", "maxItems": 3.0}),
-            json!({"maxItems": 3.0}),
+            &json!({"maxLength": -1, "minLength": "2", "maxItems": 3.0}),
+            &json!({"maxItems": 3.0}),
         );
     }
 
     #[test]
     fn siblings_of_a_reference_count_from_3_1_on() {
         let schema = json!({"$ref": "#/a", "description": "d", "nullable": true});
-        check30(schema.clone(), json!({"$ref": "#/a"}));
-        check(Version::V20, schema, json!({"$ref": "#/a"}));
+        check30(&schema, &json!({"$ref": "#/a"}));
+        check(Version::V20, &schema, &json!({"$ref": "#/a"}));
         check31(
-            json!({"$ref": "#/a", "description": "d"}),
-            json!({"$ref": "#/a", "description": "d"}),
+            &json!({"$ref": "#/a", "description": "d"}),
+            &json!({"$ref": "#/a", "description": "d"}),
         );
-        check30(json!({"$ref": "#/a%7Bb%7D/c%25~1"}), json!({"$ref": "#/a{b}/c%25~1"}));
-        check30(json!({"$ref": "other.yaml#/a"}), json!({"$ref": "other.yaml#/a"}));
+        check30(&json!({"$ref": "#/a%7Bb%7D/c%25~1"}), &json!({"$ref": "#/a{b}/c%25~1"}));
+        check30(&json!({"$ref": "other.yaml#/a"}), &json!({"$ref": "other.yaml#/a"}));
     }
 
     #[test]
@@ -363,70 +365,74 @@ mod tests {
             "x-a": {"example": 1}, "id": true, "required": null,
         }});
         check30(
-            names,
-            json!({"properties": {
+            &names,
+            &json!({"properties": {
                 "$ref": {"type": "string"}, "type": {"type": ["string", "null"]},
                 "nullable": {"type": "boolean"}, "properties": {"type": "object"}, "$schema": {},
                 "x-a": {"examples": [1]}, "id": true, "required": {},
             }}),
         );
         check30(
-            json!({"default": {"nullable": true, "$ref": "#/a"}, "enum": [{"type": "file"}]}),
-            json!({"default": {"nullable": true, "$ref": "#/a"}, "enum": [{"type": "file"}]}),
+            &json!({"default": {"nullable": true, "$ref": "#/a"}, "enum": [{"type": "file"}]}),
+            &json!({"default": {"nullable": true, "$ref": "#/a"}, "enum": [{"type": "file"}]}),
         );
     }
 
     #[test]
     fn identifiers_and_extensions_are_left_out() {
         check31(
-            json!({"$id": "https://a.test", "$schema": "x", "$anchor": "a", "x-b": 1, "xml": {},
+            &json!({"$id": "https://a.test", "$schema": "x", "$anchor": "a", "x-b": 1, "xml": {},
                 "properties": {"a": {"$id": "b", "type": "string"}}, "discriminator": {"propertyName": "a"}}),
-            json!({"properties": {"a": {"type": "string"}}, "discriminator": {"propertyName": "a"}}),
+            &json!({"properties": {"a": {"type": "string"}}, "discriminator": {"propertyName": "a"}}),
         );
-        check30(json!({"id": "x"}), json!({}));
+        check30(&json!({"id": "x"}), &json!({}));
     }
 
     #[test]
     fn types_are_words_of_json_schema() {
-        check(Version::V20, json!({"type": "file"}), json!({"type": "string", "format": "binary"}));
-        check30(json!({"type": ["string", "null"]}), json!({"type": ["string", "null"]}));
-        check30(json!({"type": ["string", "string"]}), json!({"type": "string"}));
-        check31(json!({"type": ["string", null]}), json!({"type": ["string", "null"]}));
-        check31(json!({"type": null}), json!({"type": "null"}));
-        check30(json!({"type": null}), json!({}));
-        check30(json!({"type": "any"}), json!({}));
-        check30(json!({"type": ["string", "uuid"]}), json!({}));
+        check(
+            Version::V20,
+            &json!({"type": "file"}),
+            &json!({"type": "string", "format": "binary"}),
+        );
+        check30(&json!({"type": ["string", "null"]}), &json!({"type": ["string", "null"]}));
+        check30(&json!({"type": ["string", "string"]}), &json!({"type": "string"}));
+        check31(&json!({"type": ["string", null]}), &json!({"type": ["string", "null"]}));
+        check31(&json!({"type": null}), &json!({"type": "null"}));
+        check30(&json!({"type": null}), &json!({}));
+        check30(&json!({"type": "any"}), &json!({}));
+        check30(&json!({"type": ["string", "uuid"]}), &json!({}));
     }
 
     #[test]
     fn required_lists_hold_each_name_once() {
-        check30(json!({"required": ["a", "b", "a", 1]}), json!({"required": ["a", "b"]}));
-        check30(json!({"required": true}), json!({}));
-        check30(json!({"required": []}), json!({}));
+        check30(&json!({"required": ["a", "b", "a", 1]}), &json!({"required": ["a", "b"]}));
+        check30(&json!({"required": true}), &json!({}));
+        check30(&json!({"required": []}), &json!({}));
     }
 
     #[test]
     fn examples_and_tuples_move() {
-        check30(json!({"example": {"a": 1}}), json!({"examples": [{"a": 1}]}));
-        check31(json!({"example": 1, "examples": [2]}), json!({"examples": [2]}));
-        check31(json!({"examples": {"a": 1}}), json!({}));
+        check30(&json!({"example": {"a": 1}}), &json!({"examples": [{"a": 1}]}));
+        check31(&json!({"example": 1, "examples": [2]}), &json!({"examples": [2]}));
+        check31(&json!({"examples": {"a": 1}}), &json!({}));
         check30(
-            json!({"items": [{"type": "file"}], "additionalItems": false}),
-            json!({"prefixItems": [{"type": "string", "format": "binary"}], "items": false}),
+            &json!({"items": [{"type": "file"}], "additionalItems": false}),
+            &json!({"prefixItems": [{"type": "string", "format": "binary"}], "items": false}),
         );
-        check30(json!({"items": {"example": 1}}), json!({"items": {"examples": [1]}}));
+        check30(&json!({"items": {"example": 1}}), &json!({"items": {"examples": [1]}}));
     }
 
     #[test]
     fn schemas_may_be_true_false_or_missing() {
-        check31(json!(true), json!(true));
-        check31(json!({"items": false, "not": true}), json!({"items": false, "not": true}));
-        check30(Value::Null, json!({}));
+        check31(&json!(true), &json!(true));
+        check31(&json!({"items": false, "not": true}), &json!({"items": false, "not": true}));
+        check30(&Value::Null, &json!({}));
         check30(
-            json!({"additionalProperties": false, "allOf": [], "properties": null}),
-            json!({"additionalProperties": false}),
+            &json!({"additionalProperties": false, "allOf": [], "properties": null}),
+            &json!({"additionalProperties": false}),
         );
-        check30(json!({"additionalProperties": {"x-a": 1}}), json!({"additionalProperties": {}}));
+        check30(&json!({"additionalProperties": {"x-a": 1}}), &json!({"additionalProperties": {}}));
     }
 
     #[test]

@@ -13,6 +13,16 @@ pub enum Piece<'a> {
     Placeholder(&'a str),
 }
 
+impl<'a> Piece<'a> {
+    /// The placeholder's name, when it is one.
+    pub fn placeholder(&self) -> Option<&'a str> {
+        match self {
+            Self::Placeholder(name) => Some(name),
+            Self::Literal(_) => None,
+        }
+    }
+}
+
 /// The pieces of a template; literals are never empty.
 ///
 /// # Errors

@@ -1,6 +1,6 @@
 //! YAML or JSON text to a strict value, and a pointer back to its line and column.
 //!
-//! Both languages go through one reader ([`strict`]) that refuses what the plain parsers let pass:
+//! Both languages go through one reader (`strict`) that refuses what the plain parsers let pass:
 //! two equal keys, `.inf`, tags, aliases that grow without end. A text that is refused says where and
 //! why in its own words; a text that is read gives places for any pointer in it ([`Text::places`]) by
 //! a second look at the text, so that the value itself stays plain JSON.
@@ -14,7 +14,7 @@ mod place;
 mod scan;
 mod strict;
 
-use std::{ops::ControlFlow, sync::Arc};
+use std::sync::Arc;
 
 use serde::de::{Deserialize, DeserializeSeed, IgnoredAny};
 use serde_json::Value;
@@ -25,6 +25,10 @@ use strict::{Budget, Node, Refusal};
 
 /// Larger texts are refused before anything looks at them; the largest known document has 13 MB.
 const MAX_BYTES: usize = 32 << 20;
+
+/// The YAML parser keeps all events of a text before it shows the first one, so what can become one is
+/// counted before it runs. The largest known document has a fifth.
+const MAX_MARKS: usize = 4_000_000;
 
 /// Open flow brackets cost the YAML scanner quadratic time, so they are counted before it runs; prose
 /// with brackets counts too, and no real text comes near.
@@ -131,8 +135,7 @@ impl Text {
     }
 
     fn yaml(&self) -> Result<Value, Diagnostic> {
-        if let Some(offset) = unclosed(&self.content, MAX_OPEN_BRACKETS) {
-            let words = format!("more than {MAX_OPEN_BRACKETS} brackets are open at once");
+        if let Some((words, offset)) = excess(&self.content) {
             return Err(self.diagnostic(words, Some(offset), ""));
         }
         let mut budget = Budget::new(self.content.len(), Language::Yaml);
@@ -221,18 +224,26 @@ fn parser_message(language: Language, words: &str) -> String {
     format!("not valid {name}: {words}")
 }
 
-/// Where the number of open brackets first exceeds `limit`.
-fn unclosed(text: &str, limit: usize) -> Option<usize> {
-    let mut open = 0_usize;
-    let found = text.bytes().enumerate().try_for_each(|(offset, byte)| {
+/// Where a YAML text first has more open brackets, or more of what separates nodes, than its parser
+/// could take.
+fn excess(text: &str) -> Option<(String, usize)> {
+    let (mut open, mut marks) = (0_usize, 0_usize);
+    for (offset, byte) in text.bytes().enumerate() {
         match byte {
             b'[' | b'{' => open += 1,
             b']' | b'}' => open = open.saturating_sub(1),
+            b',' | b':' | b'-' | b'?' | b'\n' | b'\r' => marks += 1,
             _ => {}
         }
-        if open > limit { ControlFlow::Break(offset) } else { ControlFlow::Continue(()) }
-    });
-    found.break_value()
+        if open > MAX_OPEN_BRACKETS {
+            let words = format!("more than {MAX_OPEN_BRACKETS} brackets are open at once");
+            return Some((words, offset));
+        }
+        if marks > MAX_MARKS {
+            return Some((format!("more than {MAX_MARKS} separators"), offset));
+        }
+    }
+    None
 }
 
 /// Where the second document of a YAML text begins.

@@ -15,10 +15,7 @@ impl Version {
         let (key, word) = match (word(root, "openapi"), word(root, "swagger")) {
             (Some(word), _) => ("openapi", word),
             (None, Some(word)) => ("swagger", word),
-            (None, None) => {
-                let words = "not an OpenAPI document; it has no `openapi` or `swagger` entry";
-                return Err(root.fault(words));
-            }
+            (None, None) => return Err(root.fault("the version of the document is no text")),
         };
         let mut parts = word.split('.');
         match (key, parts.next(), parts.next()) {
@@ -80,7 +77,7 @@ mod tests {
         check(&json!({"openapi": "3.3.0"}), Err("openapi `3.3.0` is not supported"));
         check(&json!({"openapi": "2.0"}), Err("openapi `2.0` is not supported"));
         check(&json!({"swagger": "1.2"}), Err("swagger `1.2` is not supported"));
-        check(&json!({"asyncapi": "3.0.0"}), Err("not an OpenAPI document"));
-        check(&json!({"openapi": null}), Err("not an OpenAPI document"));
+        check(&json!({"openapi": null}), Err("the version of the document is no text"));
+        check(&json!({"swagger": ["2.0"]}), Err("the version of the document is no text"));
     }
 }

@@ -12,9 +12,10 @@
 //! An argument of any kind, or of kinds that share no type word, is published as a string that
 //! holds JSON. [`shown_as_text`] tells which ones, [`read_text`] reads them back.
 
-mod clean;
 mod flat;
+mod frame;
 mod keywords;
+mod kind;
 mod lint;
 mod read;
 mod tree;
@@ -94,7 +95,7 @@ pub fn read_text(schema: &Value, resolve: Resolve<'_>, text: &str) -> Option<Val
 /// Whether every value of the schema is an object; `null` aside, which an optional reply may be.
 pub(super) fn is_object(schema: &Value, resolve: Resolve<'_>) -> bool {
     let shelf = Shelf::default();
-    view::output(&Reader::new(resolve, &shelf), &Part::One(schema)).kinds == [flat::Kind::Object]
+    view::output(&Reader::new(resolve, &shelf), &Part::One(schema)).kinds == [kind::Kind::Object]
 }
 
 /// Whether the text is one of the values the schema lists.
@@ -111,3 +112,6 @@ mod tests;
 
 #[cfg(test)]
 mod random;
+
+#[cfg(test)]
+mod sweep;

@@ -10,65 +10,10 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
-use super::read::{Part, Reader, array};
-
-/// Enum values read; a longer list is told in words.
-const VALUES: usize = 256;
-
-/// What a value is. `null` is left out on purpose.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    Object,
-    Array,
-    String,
-    Integer,
-    Number,
-    Boolean,
-}
-
-impl Kind {
-    /// The word of JSON Schema.
-    pub(super) fn word(self) -> &'static str {
-        match self {
-            Self::Object => "object",
-            Self::Array => "array",
-            Self::String => "string",
-            Self::Integer => "integer",
-            Self::Number => "number",
-            Self::Boolean => "boolean",
-        }
-    }
-
-    fn named(word: &str) -> Option<Self> {
-        [Self::Object, Self::Array, Self::String, Self::Integer, Self::Number, Self::Boolean]
-            .into_iter()
-            .find(|kind| kind.word() == word)
-    }
-
-    /// The kind of a value; `None` for `null`.
-    pub(super) fn of(value: &Value) -> Option<Self> {
-        match value {
-            Value::Null => None,
-            Value::Bool(_) => Some(Self::Boolean),
-            Value::Number(number) if number.is_f64() => Some(Self::Number),
-            Value::Number(_) => Some(Self::Integer),
-            Value::String(_) => Some(Self::String),
-            Value::Array(_) => Some(Self::Array),
-            Value::Object(_) => Some(Self::Object),
-        }
-    }
-
-    /// Whether a value of this kind has no parts.
-    pub(super) fn is_scalar(self) -> bool {
-        !matches!(self, Self::Object | Self::Array)
-    }
-
-    /// Whether a value is of this kind.
-    pub(super) fn holds(self, value: &Value) -> bool {
-        let kind = Self::of(value);
-        kind == Some(self) || self == Self::Number && kind == Some(Self::Integer)
-    }
-}
+use super::{
+    kind::{Kind, Values, common, is_portable_format, narrowed},
+    read::{Part, Reader, array},
+};
 
 /// A text of the document and whether it stands at the node itself.
 #[derive(Clone, Copy, Debug, Default)]
@@ -93,6 +38,7 @@ impl<'a> Said<'a> {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Fields<'a> {
     list: Vec<(&'a str, Part<'a>)>,
+    /// Where names stand, filled when two nodes are joined: most never are.
     places: HashMap<&'a str, usize>,
 }
 
@@ -105,7 +51,26 @@ impl<'a> Fields<'a> {
         self.list.len()
     }
 
-    fn join(&mut self, name: &'a str, part: Part<'a>, join: fn(Part<'a>, Part<'a>) -> Part<'a>) {
+    /// Takes in the properties of another node; those both have are joined.
+    fn join(&mut self, other: Self, join: fn(Part<'a>, Part<'a>) -> Part<'a>) {
+        if self.list.is_empty() {
+            *self = other;
+            return;
+        }
+        for (place, (name, _)) in self.list.iter().enumerate().skip(self.places.len()) {
+            self.places.insert(name, place);
+        }
+        for (name, part) in other.list {
+            self.join_one(name, part, join);
+        }
+    }
+
+    fn join_one(
+        &mut self,
+        name: &'a str,
+        part: Part<'a>,
+        join: fn(Part<'a>, Part<'a>) -> Part<'a>,
+    ) {
         let place = *self.places.entry(name).or_insert(self.list.len());
         match self.list.get_mut(place) {
             Some((_, known)) => {
@@ -114,35 +79,6 @@ impl<'a> Fields<'a> {
             }
             None => self.list.push((name, part)),
         }
-    }
-}
-
-/// The values of an `enum` or `const`, without `null`; `total` counts those not listed too.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Values<'a> {
-    pub(super) list: Vec<&'a Value>,
-    pub(super) total: usize,
-}
-
-impl<'a> Values<'a> {
-    fn add(&mut self, value: &'a Value) {
-        if self.list.len() >= VALUES {
-            self.total += 1;
-        } else if !self.list.contains(&value) {
-            self.total += 1;
-            self.list.push(value);
-        }
-    }
-
-    /// Adds the values of an alternative.
-    pub(super) fn extend(&mut self, other: &Self) {
-        self.total += other.total - other.list.len();
-        other.list.iter().for_each(|value| self.add(value));
-    }
-
-    /// Whether every value is listed.
-    pub(super) fn whole(&self) -> bool {
-        self.total == self.list.len()
     }
 }
 
@@ -257,9 +193,8 @@ impl<'a> Flat<'a> {
     fn read_object(&mut self, map: &'a Map<String, Value>, reader: &Reader<'a>) {
         if let Some(Value::Object(properties)) = map.get("properties") {
             let taken = reader.take(properties.len());
-            for (name, node) in properties.iter().take(taken) {
-                self.fields.join(name, Part::One(node), Part::and);
-            }
+            let given = properties.iter().take(taken);
+            self.fields.list = given.map(|(name, node)| (name.as_str(), Part::One(node))).collect();
         }
         let names = array(map, "required");
         let taken = reader.take(names.len());
@@ -285,9 +220,7 @@ impl<'a> Flat<'a> {
 
     /// Joins a node that applies too.
     pub(super) fn and(&mut self, other: Self) {
-        for (name, part) in other.fields.list {
-            self.fields.join(name, part, Part::and);
-        }
+        self.fields.join(other.fields, Part::and);
         self.names.extend(other.names);
         self.entries.extend(other.entries);
         self.title.and(other.title);
@@ -316,9 +249,7 @@ impl<'a> Flat<'a> {
     /// must.
     pub(super) fn or(&mut self, other: &Self) {
         self.entries.extend(&other.entries);
-        for (name, part) in other.fields.iter() {
-            self.fields.join(name, part.clone(), Part::or);
-        }
+        self.fields.join(other.fields.clone(), Part::or);
         self.additional = joined(self.additional.take(), other.additional.clone(), Part::or);
         self.items = joined(self.items.take(), other.items.clone(), Part::or);
     }
@@ -361,11 +292,6 @@ impl<'a> Flat<'a> {
     }
 }
 
-/// Formats that every known client knows.
-pub(super) fn is_portable_format(format: &str) -> bool {
-    matches!(format, "date-time" | "date" | "time" | "email" | "uri" | "uuid" | "ipv4" | "ipv6")
-}
-
 /// `patternProperties` as the values of a map.
 fn patterns<'a>(map: &'a Map<String, Value>, reader: &Reader<'a>) -> Option<Part<'a>> {
     let patterns = map.get("patternProperties")?.as_object()?;
@@ -382,25 +308,6 @@ fn joined<'a>(
         (Some(one), Some(two)) => Some(join(one, two)),
         (one, two) => one.or(two),
     }
-}
-
-/// The kinds both allow; the first's when they exclude each other.
-fn narrowed(one: Option<Vec<Kind>>, two: Option<Vec<Kind>>) -> Option<Vec<Kind>> {
-    let (Some(one), Some(two)) = (one.clone(), two.clone()) else { return one.or(two) };
-    let within = |kind: &Kind, kinds: &[Kind]| {
-        kinds.contains(kind) || *kind == Kind::Integer && kinds.contains(&Kind::Number)
-    };
-    let mut both: Vec<_> = one.iter().filter(|kind| within(kind, &two)).copied().collect();
-    both.extend(two.iter().filter(|kind| within(kind, &one) && !one.contains(kind)));
-    Some(if both.is_empty() { one } else { both })
-}
-
-/// The values both allow; the first's when they exclude each other.
-fn common<'a>(one: Option<Values<'a>>, two: Option<Values<'a>>) -> Option<Values<'a>> {
-    let (Some(one), Some(two)) = (one.clone(), two.clone()) else { return one.or(two) };
-    let list: Vec<_> = one.list.iter().filter(|value| two.list.contains(value)).copied().collect();
-    let listed = one.whole() && two.whole() && !list.is_empty();
-    Some(if listed { Values { total: list.len(), list } } else { one })
 }
 
 /// Names without repetition, in order.

@@ -6,7 +6,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{
-    flat::{Kind, Values, is_portable_format},
+    kind::{Kind, Values, is_portable_format},
     view::{Shown, View},
     words,
 };
@@ -108,13 +108,19 @@ fn bound(kind: Kind, word: &str, value: &Value) -> Option<Value> {
     let number = matches!(kind, Kind::Integer | Kind::Number);
     match word {
         "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" if number => {
-            value.as_f64().filter(|bound| bound.abs() <= EXACT).map(|_| value.clone())
+            value.as_f64().filter(|bound| bound.abs() <= EXACT).map(|bound| whole(bound, value))
         }
         "minLength" | "maxLength" if kind == Kind::String => length(value),
         "minItems" | "maxItems" if kind == Kind::Array => length(value),
         "uniqueItems" if kind == Kind::Array && value == true => Some(true.into()),
         _ => None,
     }
+}
+
+/// Whole numbers without a fraction: `60`, not `60.0`.
+fn whole(bound: f64, value: &Value) -> Value {
+    // Exact: the magnitude was checked, and a fraction keeps the value as it is.
+    if value.is_f64() && bound.fract() == 0.0 { Value::from(bound as i64) } else { value.clone() }
 }
 
 fn length(value: &Value) -> Option<Value> {

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{INPUT_BYTES, OUTPUT_BYTES, flat::is_portable_format};
+use super::{INPUT_BYTES, INPUT_DEPTH, OUTPUT_BYTES, OUTPUT_DEPTH, kind::is_portable_format};
 
 /// Every keyword an input schema may hold.
 const KEYWORDS: [&str; 18] = [
@@ -28,19 +28,19 @@ const KEYWORDS: [&str; 18] = [
 
 /// Every way a published input schema breaks the profile; empty when it is portable.
 pub fn lint(schema: &Value) -> Vec<String> {
-    let mut faults = root_faults(schema, INPUT_BYTES);
+    let mut faults = root_faults(schema, INPUT_BYTES, INPUT_DEPTH);
     input_node(schema, "", &mut faults);
     faults
 }
 
 /// Every way a published output schema breaks the profile; empty when it is portable.
 pub fn lint_output(schema: &Value) -> Vec<String> {
-    let mut faults = root_faults(schema, OUTPUT_BYTES);
+    let mut faults = root_faults(schema, OUTPUT_BYTES, OUTPUT_DEPTH);
     output_node(schema, "", &mut faults);
     faults
 }
 
-fn root_faults(schema: &Value, most: usize) -> Vec<String> {
+fn root_faults(schema: &Value, most: usize, deepest: usize) -> Vec<String> {
     let mut faults = Vec::new();
     if schema.get("type").is_none_or(|kind| kind != "object") {
         faults.push("the root is no object".to_owned());
@@ -52,7 +52,21 @@ fn root_faults(schema: &Value, most: usize) -> Vec<String> {
     if bytes > most {
         faults.push(format!("{bytes} bytes are more than {most}"));
     }
+    let levels = levels(schema);
+    // The items of an array are not counted where they have no parts.
+    if levels > deepest + 1 {
+        faults.push(format!("{levels} levels are more than {deepest}"));
+    }
     faults
+}
+
+/// Levels below a schema.
+fn levels(schema: &Value) -> usize {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let one = ["items", "additionalProperties"].into_iter().filter_map(|word| schema.get(word));
+    let below =
+        properties.into_iter().flat_map(Map::values).chain(one.filter(|part| part.is_object()));
+    below.map(|part| 1 + levels(part)).max().unwrap_or_default()
 }
 
 fn input_node(schema: &Value, at: &str, faults: &mut Vec<String>) {
@@ -177,5 +191,139 @@ fn each_part(
     }
     if let Some(items) = map.get("items") {
         lint(items, &format!("{at}/items"), faults);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(lint: fn(&Value) -> Vec<String>, property: &Value, expected: &[&str]) {
+        let schema = json!({ "type": "object", "properties": { "x": property } });
+        assert_eq!(lint(&schema), expected, "{property}");
+    }
+
+    #[test]
+    fn input_rules() {
+        let check = |property: Value, expected: &[&str]| check(lint, &property, expected);
+        check(json!({ "type": "string" }), &[]);
+        check(json!({}), &["`/properties/x` has no type of one word"]);
+        check(json!({ "type": ["string", "null"] }), &["`/properties/x` has no type of one word"]);
+        check(json!({ "type": "null" }), &["`/properties/x` has no type of one word"]);
+        check(json!(true), &["`/properties/x` is no object"]);
+        check(json!({ "type": "string", "nullable": true }), &["`/properties/x` holds `nullable`"]);
+        for word in [
+            "$ref", "$schema", "$defs", "oneOf", "anyOf", "allOf", "not", "if", "const", "pattern",
+            "x-a",
+        ] {
+            check(
+                json!({ "type": "string", word: {} }),
+                &[&format!("`/properties/x` holds `{word}`")],
+            );
+            check(json!({ "type": "object", "properties": { word: { "type": "string" } } }), &[]);
+        }
+        check(json!({ "type": "object" }), &["`/properties/x` is an object without `properties`"]);
+        check(json!({ "type": "array" }), &["`/properties/x` is an array without `items`"]);
+        check(
+            json!({ "type": "array", "items": {} }),
+            &["`/properties/x/items` has no type of one word"],
+        );
+        check(
+            json!({ "type": "object", "properties": [] }),
+            &["`/properties/x` has `properties` that are no object"],
+        );
+        check(json!({ "type": "object", "properties": {}, "additionalProperties": true }), &[]);
+        check(
+            json!({ "type": "object", "properties": {}, "additionalProperties": {} }),
+            &["`/properties/x/additionalProperties` has no type of one word"],
+        );
+    }
+
+    #[test]
+    fn input_value_rules() {
+        let check = |property: Value, expected: &[&str]| check(lint, &property, expected);
+        let of_its_type = "`/properties/x` has an `enum` that is empty or not of its type";
+        check(json!({ "type": "string", "enum": ["a"] }), &[]);
+        check(json!({ "type": "string", "enum": [] }), &[of_its_type]);
+        check(json!({ "type": "string", "enum": ["a", 1] }), &[of_its_type]);
+        check(json!({ "type": "integer", "enum": [1.5] }), &[of_its_type]);
+        check(
+            json!({ "type": "string", "format": "int64" }),
+            &["`/properties/x` has a format that not every client knows"],
+        );
+        check(
+            json!({ "type": "integer", "minimum": "1" }),
+            &["`/properties/x` has a `minimum` that is no number"],
+        );
+        check(
+            json!({ "type": "integer", "exclusiveMaximum": true }),
+            &["`/properties/x` has a `exclusiveMaximum` that is no number"],
+        );
+        check(
+            json!({ "type": "string", "maxLength": -1 }),
+            &["`/properties/x` has a `maxLength` that is no length"],
+        );
+        check(
+            json!({ "type": "array", "items": { "type": "string" }, "uniqueItems": 1 }),
+            &["`/properties/x` has a `uniqueItems` that is no boolean"],
+        );
+        check(
+            json!({ "type": "string", "description": 1 }),
+            &["`/properties/x` has a `description` that is no text"],
+        );
+        let names = |required: Value| json!({ "type": "object", "properties": { "a": { "type": "string" } }, "required": required });
+        check(names(json!(["a"])), &[]);
+        check(names(json!(true)), &["`/properties/x` has a `required` that is no list"]);
+        check(
+            names(json!(["a", "a"])),
+            &["`/properties/x` requires \"a\", which is no property or stands there twice"],
+        );
+        check(
+            names(json!(["b"])),
+            &["`/properties/x` requires \"b\", which is no property or stands there twice"],
+        );
+    }
+
+    #[test]
+    fn root_rules() {
+        assert_eq!(
+            lint(&json!({})),
+            ["the root is no object", "the root has no `properties`", "`` has no type of one word"]
+        );
+        assert_eq!(
+            lint_output(&json!({ "type": "array", "properties": {} })),
+            ["the root is no object"]
+        );
+        let long = json!({ "type": "object", "description": "d".repeat(16_000), "properties": {} });
+        assert_eq!(lint(&long), ["16050 bytes are more than 16000"]);
+        let mut deep = json!({ "type": "string" });
+        for _ in 0..8 {
+            deep = json!({ "type": "object", "properties": { "a": deep } });
+        }
+        assert_eq!(lint(&deep), ["8 levels are more than 6"]);
+    }
+
+    #[test]
+    fn output_rules() {
+        let check = |property: Value, expected: &[&str]| check(lint_output, &property, expected);
+        check(json!({ "description": "string" }), &[]);
+        check(json!({ "properties": { "type": {} }, "items": { "title": "x" } }), &[]);
+        for word in [
+            "type",
+            "required",
+            "enum",
+            "format",
+            "minimum",
+            "additionalProperties",
+            "$ref",
+            "anyOf",
+        ] {
+            check(json!({ word: [] }), &[&format!("`/properties/x` holds `{word}`")]);
+        }
+        check(json!({ "items": { "type": "string" } }), &["`/properties/x/items` holds `type`"]);
+        check(json!(true), &["`/properties/x` is no object"]);
     }
 }

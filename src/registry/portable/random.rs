@@ -117,7 +117,7 @@ fn sound(schema: &Value, faults: &[String]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 250, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn every_schema_becomes_portable(root in schema(), all in prop::collection::vec(schema(), 4)) {

@@ -135,6 +135,9 @@ impl<'a> Reader<'a> {
     /// Takes the unions out of a node and gives their members in the given order, members of nested
     /// unions in their place, each reference once.
     pub(super) fn members(&self, flat: &mut Flat<'a>) -> Vec<Flat<'a>> {
+        if flat.unions.is_empty() {
+            return Vec::new();
+        }
         let mut seen: HashSet<&str> = flat.names.iter().copied().collect();
         let mut todo: Vec<Part<'a>> =
             std::mem::take(&mut flat.unions).into_iter().flatten().collect();

@@ -248,6 +248,10 @@ fn bounds_are_numbers_of_the_kind() {
         json!({ "type": "integer", "minimum": 1 }),
     );
     check(
+        json!({ "type": "integer", "minimum": 60.0, "maximum": 90.5 }),
+        json!({ "type": "integer", "minimum": 60, "maximum": 90.5 }),
+    );
+    check(
         json!({ "type": "integer", "maximum": 9_223_372_036_854_775_807_i64 }),
         json!({ "type": "integer" }),
     );
@@ -608,7 +612,7 @@ fn outputs_say_kinds_in_words() {
     );
     check_output(
         json!({ "type": "object", "additionalProperties": reference("Cat") }),
-        json!({ "description": "object by name of Cat" }),
+        json!({ "description": "object with Cat by name" }),
     );
     check_output(
         json!({ "type": "object", "properties": { "a": { "type": "string" } }, "required": ["a"], "additionalProperties": false }),
@@ -666,5 +670,32 @@ fn hostile_schemas_end_soon() {
             assert_eq!(lint(&input.schema.clone().into()), Vec::<String>::new());
             assert_eq!(lint_output(&output.schema.clone().into()), Vec::<String>::new());
         }
+    }
+}
+
+/// `TOOLGATE_BLESS=1` writes what came out, for a person to read.
+#[track_caller]
+fn golden(file: &std::path::Path, published: Map<String, Value>) {
+    let published = format!("{}\n", serde_json::to_string_pretty(&published).unwrap());
+    if std::env::var_os("TOOLGATE_BLESS").is_some() {
+        std::fs::write(file, &published).unwrap();
+    }
+    let expected = std::fs::read_to_string(file).unwrap();
+    assert_eq!(published, expected, "{}", file.display());
+}
+
+#[test]
+fn larger_schemas_keep_their_form() {
+    for case in ["order", "filter"] {
+        let folder =
+            std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/portable").join(case);
+        let schemas = std::fs::read_to_string(folder.join("schemas.json")).unwrap();
+        let resolve = resolver(serde_json::from_str(&schemas).unwrap());
+        let (input, output) =
+            (input(&reference("Root"), &resolve), output(&reference("Root"), &resolve));
+        assert_eq!(lint(&input.schema.clone().into()), Vec::<String>::new());
+        assert_eq!(lint_output(&output.schema.clone().into()), Vec::<String>::new());
+        golden(&folder.join("input.json"), input.schema);
+        golden(&folder.join("output.json"), output.schema);
     }
 }

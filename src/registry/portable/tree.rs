@@ -15,8 +15,10 @@ use serde_json::{Map, Value};
 
 use super::{
     Published,
-    flat::{Flat, Kind, unique},
+    flat::{Flat, unique},
+    frame::{Frame, Node, Opened, Slot, Sprout, Trail, drop_last, is_compound},
     keywords,
+    kind::Kind,
     read::{Part, Reader},
     view::{self, Shown, View},
     words,
@@ -46,6 +48,17 @@ impl Side {
         }
     }
 
+    /// Bytes the parts of a node need at least; tells cheaply that it cannot fit.
+    fn least(self, view: &View<'_>) -> usize {
+        let fields = if view.is(Kind::Object) { view.flat.fields.len() } else { 0 };
+        let names = view.flat.fields.iter().take(fields).map(|(name, _)| name.len()).sum::<usize>();
+        let stub = match self {
+            Self::Input => r#""":{"type":"array"},"#.len(),
+            Self::Output => r#""":{},"#.len(),
+        };
+        names + fields * stub
+    }
+
     fn view<'a>(self, reader: &Reader<'a>, part: &Part<'a>) -> View<'a> {
         match self {
             Self::Input => view::input(reader, part),
@@ -64,124 +77,6 @@ impl Side {
         }
     }
 }
-
-/// Where a part stands in its parent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Slot<'a> {
-    Property(&'a str),
-    Items,
-    Values,
-}
-
-impl<'a> Slot<'a> {
-    fn name(self) -> &'a str {
-        match self {
-            Self::Property(name) => name,
-            Self::Items | Self::Values => "",
-        }
-    }
-
-    /// Bytes besides the part itself: the key, a colon, a comma.
-    fn bytes(self) -> usize {
-        match self {
-            Self::Property(name) => keywords::size(name) + 2,
-            Self::Items => r#""items":,"#.len(),
-            Self::Values => r#""additionalProperties":,"#.len(),
-        }
-    }
-}
-
-/// What a node consists of besides its parts.
-#[derive(Default)]
-struct Frame<'a> {
-    keywords: Map<String, Value>,
-    /// Names of required properties, all of them present.
-    required: Vec<&'a str>,
-    /// Names that are no property may have any value.
-    open: bool,
-}
-
-impl Frame<'_> {
-    /// An upper bound of its bytes.
-    fn bytes(&self) -> usize {
-        let required = self.required.iter().map(|name| keywords::size(*name) + 1);
-        keywords::size(&self.keywords)
-            + r#""properties":{},"required":[],"additionalProperties":true,"#.len()
-            + required.sum::<usize>()
-    }
-}
-
-/// A node as it stands.
-#[derive(Default)]
-struct Node<'a> {
-    frame: Frame<'a>,
-    parts: Vec<(Slot<'a>, usize)>,
-    /// What it and the stubs of its parts were paid for.
-    bytes: usize,
-}
-
-/// A part before it is decided whether its parent fits.
-struct Sprout<'a> {
-    slot: Slot<'a>,
-    view: View<'a>,
-    stub: Map<String, Value>,
-}
-
-impl Sprout<'_> {
-    fn bytes(&self) -> usize {
-        self.slot.bytes() + keywords::size(&self.stub)
-    }
-}
-
-/// A node opened one level.
-struct Opened<'a> {
-    frame: Frame<'a>,
-    parts: Vec<Sprout<'a>>,
-}
-
-impl Opened<'_> {
-    fn bytes(&self) -> usize {
-        self.frame.bytes() + self.parts.iter().map(Sprout::bytes).sum::<usize>()
-    }
-
-    /// An array of values without parts: one level more than the depth costs nothing.
-    fn is_flat_array(&self) -> bool {
-        self.parts.iter().all(|part| part.slot == Slot::Items && !is_compound(&part.view))
-    }
-}
-
-fn is_compound(view: &View<'_>) -> bool {
-    view.is(Kind::Object) || view.is(Kind::Array)
-}
-
-/// References above a node.
-struct Trail<'a> {
-    entries: Vec<&'a str>,
-    above: Option<Rc<Self>>,
-}
-
-impl<'a> Trail<'a> {
-    fn below(above: Option<&Rc<Self>>, flat: &Flat<'a>) -> Rc<Self> {
-        Rc::new(Self { entries: flat.entries.clone(), above: above.cloned() })
-    }
-
-    fn meets(&self, flat: &Flat<'_>) -> bool {
-        self.lines().any(|trail| flat.entries.iter().any(|name| trail.entries.contains(name)))
-    }
-
-    /// The nearest schema with a name.
-    fn name(&self) -> Option<String> {
-        let entry = self.lines().find_map(|trail| trail.entries.first())?;
-        words::reference_name(entry)
-    }
-
-    fn lines(&self) -> impl Iterator<Item = &Self> {
-        std::iter::successors(Some(self), |trail| trail.above.as_deref())
-    }
-}
-
-/// Bytes no property needs less of; tells early that a node cannot fit.
-const SMALLEST: usize = 10;
 
 /// A stub that may grow.
 struct Task<'a> {
@@ -222,7 +117,10 @@ impl<'a> Tree<'_, 'a> {
         let mut opened = self.open(&view, &trail, true);
         opened.frame.open &= view.flat.additional.is_some();
         opened.frame.keywords = Map::from_iter([("type".to_owned(), "object".into())]);
-        let text = words::description(&view.flat);
+        let text = match self.side {
+            Side::Input => words::arguments(&view.flat),
+            Side::Output => words::result(&view.flat),
+        };
         if !text.is_empty() {
             opened.frame.keywords.insert("description".into(), text.into());
         }
@@ -266,7 +164,7 @@ impl<'a> Tree<'_, 'a> {
         let paid = self.nodes.get(node).map_or(0, |node| node.bytes);
         let room = (self.side.bytes() + paid).saturating_sub(self.bytes);
         let recursive = is_compound(&view) && above.meets(&view.flat);
-        if recursive || view.flat.fields.len() * SMALLEST > room {
+        if recursive || self.side.least(&view) > room {
             self.cut += 1;
             return;
         }
@@ -424,19 +322,6 @@ impl<'a> Tree<'_, 'a> {
         keywords.extend(after);
         keywords
     }
-}
-
-/// Drops parts that may go from the last on, until nothing is over.
-fn drop_last(parts: &mut Vec<Sprout<'_>>, over: &mut usize, may_go: impl Fn(&str) -> bool) {
-    let mut stays = |part: &Sprout<'_>| {
-        let stays = *over == 0 || !may_go(part.slot.name());
-        *over = over.saturating_sub(if stays { 0 } else { part.bytes() });
-        stays
-    };
-    let mut kept: Vec<_> =
-        std::mem::take(parts).into_iter().rev().filter(|part| stays(part)).collect();
-    kept.reverse();
-    *parts = kept;
 }
 
 /// Whether a map's values say nothing, so that `true` says as much.

@@ -5,7 +5,8 @@
 //! same answer.
 
 use super::{
-    flat::{Flat, Kind, Values, unique},
+    flat::{Flat, unique},
+    kind::{Kind, Values},
     read::{Part, Reader},
     words,
 };

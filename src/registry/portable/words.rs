@@ -7,13 +7,13 @@ use percent_encoding::percent_decode_str;
 use serde_json::Value;
 
 use super::{
-    clean::clean,
-    flat::{Flat, Kind, Values, is_portable_format},
+    flat::Flat,
     keywords,
+    kind::{Kind, Values, is_portable_format},
     read::Part,
     view::{Shown, View},
 };
-use crate::openapi::unescape;
+use crate::{openapi::unescape, registry::text};
 
 /// Bytes of a description in an input schema.
 const DESCRIPTION: usize = 300;
@@ -27,6 +27,9 @@ const LIST: usize = 140;
 /// Length bounds from here on are told, not enforced: grammars built from them grow too large for
 /// some clients.
 pub(super) const LARGE: u64 = 1_000;
+
+/// Bytes of a text that are looked at: none is published longer, and a hostile one costs nothing.
+const LOOKED_AT: usize = 4_096;
 
 /// The tool that shows a whole schema.
 const MORE: &str = "`get_schema` has the rest";
@@ -78,9 +81,14 @@ pub(super) fn left_out(count: usize, noun: &str, what: &str) -> String {
     format!("{count} more {noun}{s} {verb} {what} here for size; `get_endpoint` lists all.")
 }
 
-/// A description of the document by itself.
-pub(super) fn description(flat: &Flat<'_>) -> String {
+/// The description of a result.
+pub(super) fn result(flat: &Flat<'_>) -> String {
     clean(flat.description.text, DESCRIPTION)
+}
+
+/// The description of all arguments together, and what its alternatives ask for.
+pub(super) fn arguments(flat: &Flat<'_>) -> String {
+    together(flat.description.text, needs(flat).as_slice(), DESCRIPTION)
 }
 
 /// The schema's own name: that of the reference to it.
@@ -122,15 +130,17 @@ fn label(member: &Flat<'_>) -> String {
 }
 
 fn array_label(items: Option<&Part<'_>>) -> String {
-    let written = match items {
-        Some(Part::One(node)) => node.get("type").and_then(Value::as_str),
-        _ => None,
-    };
-    let named = items.and_then(Part::reference).and_then(reference_name);
-    match named.or_else(|| written.map(str::to_owned)) {
-        Some(name) => format!("array of {}", clean(&name, 64)),
+    match items.and_then(part_label) {
+        Some(name) => format!("array of {name}"),
         None => "array".to_owned(),
     }
+}
+
+/// What a node is called by its reference or its type, looking no further.
+fn part_label(part: &Part<'_>) -> Option<String> {
+    let Part::One(node) = part else { return None };
+    let named = part.reference().and_then(reference_name);
+    named.or_else(|| node.get("type")?.as_str().map(|word| clean(word, 64)))
 }
 
 fn scalar_label(kind: Kind, values: Option<&Values<'_>>) -> String {
@@ -231,7 +241,7 @@ fn bound_notes(view: &View<'_>) -> Vec<String> {
 /// The kinds of a part of a reply: `string or null`, `array of Memo`, `object: one of Cat, Dog`.
 fn kind_words(view: &View<'_>) -> String {
     let flat = &view.flat;
-    let mut kinds: Vec<String> = view.kinds.iter().map(|kind| kind.word().to_owned()).collect();
+    let mut kinds: Vec<String> = view.kinds.iter().map(|kind| kind_word(*kind, flat)).collect();
     if kinds.is_empty() {
         return "any value".to_owned();
     }
@@ -239,9 +249,6 @@ fn kind_words(view: &View<'_>) -> String {
         kinds.push("null".to_owned());
     }
     let mut words = list(kinds.into_iter(), " or ");
-    if view.is(Kind::Object) && flat.fields.len() == 0 && flat.additional.is_some() {
-        words.push_str(&map_of(flat));
-    }
     if view.is(Kind::String)
         && let Some(format) = flat.format.filter(|format| is_portable_format(format))
     {
@@ -250,35 +257,45 @@ fn kind_words(view: &View<'_>) -> String {
     if flat.base64 {
         words.push_str(" (base64)");
     }
-    let named = view.labels.iter().any(|label| view.kinds.iter().all(|kind| kind.word() != label));
     match &flat.values {
         Some(values) => format!("{words}: {}", values_list(values)),
-        None if view.labels.len() > 1 && named => {
+        None if names_objects(view) => {
             format!("{words}: one of {}", list(view.labels.iter().cloned(), ", "))
         }
         None => words,
     }
 }
 
-fn map_of(flat: &Flat<'_>) -> String {
-    let name = flat
-        .additional
-        .as_ref()
-        .map(|values| array_label(Some(values)).replace("array", " by name"));
-    name.unwrap_or_default()
+/// Whether the alternatives are called something that their kinds do not say.
+fn names_objects(view: &View<'_>) -> bool {
+    let plain = |label: &str| {
+        label.starts_with("array") || label.split(" or ").all(|word| Kind::named(word).is_some())
+    };
+    let objects = view.kinds.contains(&Kind::Object) && view.labels.len() > 1;
+    objects && view.labels.iter().any(|label| !plain(label))
 }
 
-/// The document's own text: the description, or a title that says more than the name.
-fn said<'a>(flat: &Flat<'a>, name: &str) -> &'a str {
-    let title = flat.title.text;
-    let letters = |text: &str| -> String {
-        text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).take(64).collect()
-    };
-    if flat.description.text.is_empty() && letters(title) != letters(name) {
-        title
-    } else {
-        flat.description.text
+/// The word of a kind; a map says what it holds.
+fn kind_word(kind: Kind, flat: &Flat<'_>) -> String {
+    let map = kind == Kind::Object && flat.fields.len() == 0;
+    let values = flat.additional.as_ref().filter(|_| map).and_then(part_label);
+    match values {
+        Some(values) => format!("object with {values} by name"),
+        None => kind.word().to_owned(),
     }
+}
+
+/// The document's own text: the description, or a title that says more than the names.
+fn said<'a>(flat: &Flat<'a>, name: &str) -> &'a str {
+    let title = letters(flat.title.text);
+    let known =
+        title == letters(name) || self::name(flat).is_some_and(|name| letters(&name) == title);
+    if flat.description.text.is_empty() && !known { flat.title.text } else { flat.description.text }
+}
+
+fn letters(text: &str) -> String {
+    let letters = text.chars().filter(|c| c.is_alphanumeric()).take(64);
+    letters.flat_map(char::to_lowercase).collect()
 }
 
 /// A text, then notes as sentences; the text gives way.
@@ -334,4 +351,10 @@ fn list(items: impl Iterator<Item = String>, between: &str) -> String {
         text.push_str(&item);
     }
     if more > 0 { format!("{text} and {more} more") } else { text }
+}
+
+/// What can be seen of a text, as one line of at most `longest` bytes.
+fn clean(text: &str, longest: usize) -> String {
+    let visible = text::clean(text::floor(text, LOOKED_AT));
+    text::cut(&visible.split_whitespace().collect::<Vec<_>>().join(" "), longest)
 }
