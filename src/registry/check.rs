@@ -62,6 +62,8 @@ struct Argument {
 struct Whole {
     validator: Validator,
     fields: Vec<(String, Source)>,
+    /// A body is sent although no field is given.
+    required: bool,
 }
 
 /// What a checker is made of, before the shared schemas are complete.
@@ -116,11 +118,13 @@ impl Checker {
         (input, published, view): (&Input, &Map<String, Value>, &View<'_>),
         limits: &Limits,
     ) -> Result<Self, String> {
-        let whole = match &checking.rules {
-            Some(rules) => {
-                Some(Whole { validator: sealed.validator(rules)?, fields: fields(input) })
-            }
-            None => None,
+        let whole = match (&checking.rules, &input.form) {
+            (Some(rules), Form::Fields { required, .. }) => Some(Whole {
+                validator: sealed.validator(rules)?,
+                fields: fields(input),
+                required: *required,
+            }),
+            _ => None,
         };
         let argument = |slot: &Slot| Argument {
             name: slot.argument.clone(),
@@ -215,23 +219,24 @@ impl Checker {
 
     /// What must be given because of what was given.
     fn companions(&self, arguments: &Map<String, Value>) -> Vec<ArgumentFault> {
-        let is_field = |argument: &&Argument| argument.place == Place::Field;
-        let fields = || self.arguments.iter().filter(is_field);
-        let mut given = fields().filter(|field| arguments.contains_key(&field.name));
-        let Some(first) = given.next() else {
-            if self.one_of.is_empty() || self.extra && !arguments.is_empty() {
+        let Some(first) = arguments.keys().find(|name| self.is_in_fields(name)) else {
+            if self.one_of.is_empty() {
                 return Vec::new();
             }
             let choices = words::list(self.one_of.iter().map(String::as_str));
-            return vec![fault(
-                "",
-                format!("nothing to change was given; give at least one of {choices}"),
-            )];
+            let words = format!("nothing to change was given; give at least one of {choices}");
+            return vec![fault("", words)];
         };
         let missing = self.together.iter().filter(|name| !arguments.contains_key(*name));
         let words =
-            |name: &String| fault(name.clone(), format!("required once `{}` is given", first.name));
+            |name: &String| fault(name.clone(), format!("required once `{first}` is given"));
         missing.map(words).collect()
+    }
+
+    /// Whether a name is a field of the body: a known one, or one that is no argument.
+    fn is_in_fields(&self, name: &str) -> bool {
+        let known = self.arguments.iter().find(|argument| argument.name == name);
+        known.is_none_or(|argument| argument.place == Place::Field)
     }
 
     /// The rules of the whole body, on the body as it will be built.
@@ -250,6 +255,9 @@ impl Checker {
                 body.insert(name.clone(), value.clone());
             }
         }
+        if body.is_empty() && !whole.required {
+            return Vec::new();
+        }
         words::faults(&whole.validator, &Value::Object(body))
     }
 }
@@ -265,12 +273,10 @@ pub(super) fn shows_body_as_text(
     bodies.any(|slot| texts::of_slot(slot, input, published, view) == Some(Text::Any))
 }
 
+/// The fields of the body with their wire names.
 fn fields(input: &Input) -> Vec<(String, Source)> {
     let fields = input.slots.iter().filter(|slot| slot.place == Place::Field);
-    match input.form {
-        Form::Fields { .. } => fields.map(|f| (f.wire.clone(), f.source.clone())).collect(),
-        Form::None | Form::Whole(_) => Vec::new(),
-    }
+    fields.map(|slot| (slot.wire.clone(), slot.source.clone())).collect()
 }
 
 fn fault(path: impl Into<String>, words: impl Into<String>) -> ArgumentFault {
@@ -449,6 +455,14 @@ mod tests {
         let sample = Sample::new("POST /memos").body("application/json", memo());
         passes(&sample, json!({}), json!({}));
         fails(&sample, json!({"content": "c"}), "state: required once `content` is given");
+        let always = Sample::new("POST /memos").body("application/json", memo());
+        let always = always.changes("arguments: { pinned: { fixed: true } }");
+        fails(&always, json!({"content": "c"}), "state: required, but not given");
+        let open =
+            json!({"properties": {"a": {}}, "required": ["a"], "additionalProperties": true});
+        let open = Sample::new("POST /{id}").body("application/json", open);
+        passes(&open, json!({"id": "1"}), json!({"id": "1"}));
+        fails(&open, json!({"id": "1", "b": 1}), "a: required once `b` is given");
     }
 
     #[test]
@@ -469,6 +483,8 @@ mod tests {
         let sample = Sample::new("POST /x").body("application/json!", body.clone());
         passes(&sample, json!({"b": 1}), json!({"b": 1}));
         fails(&sample, json!({}), ": fits none of its forms: with \"a\", or with \"b\"; got `{}`");
+        let optional = Sample::new("POST /x").body("application/json", body.clone());
+        passes(&optional, json!({}), json!({}));
         let fixed = Sample::new("POST /x").body("application/json!", body);
         passes(&fixed.changes("arguments: { a: { fixed: 1 } }"), json!({}), json!({}));
     }

@@ -328,7 +328,10 @@ impl Input {
     /// Decides what must be given. `fixed` says that the allowlist has decided it already.
     fn require(&mut self, method: &Method, wanted: &[String], fixed: bool) {
         let patch = *method == Method::PATCH;
-        let body_required = matches!(self.form, Form::Fields { required: true, .. });
+        // A value that is always there makes a body of its own.
+        let is_sent = |slot: &Slot| slot.place == Place::Field && !slot.is_open();
+        let body_required = matches!(self.form, Form::Fields { required: true, .. })
+            || self.slots.iter().any(is_sent);
         for slot in &mut self.slots {
             let loose = slot.place == Place::Field && !fixed && (patch || !body_required);
             slot.required &= slot.is_open() && !loose;
