@@ -29,7 +29,7 @@ const LIST: usize = 140;
 pub(super) const LARGE: u64 = 1_000;
 
 /// Bytes of a text that are looked at: none is published longer, and a hostile one costs nothing.
-const LOOKED_AT: usize = 4_096;
+const LOOKED_AT: usize = 2_048;
 
 /// The tool that shows a whole schema.
 const MORE: &str = "`get_schema` has the rest";
@@ -355,6 +355,15 @@ fn list(items: impl Iterator<Item = String>, between: &str) -> String {
 
 /// What can be seen of a text, as one line of at most `longest` bytes.
 fn clean(text: &str, longest: usize) -> String {
-    let visible = text::clean(text::floor(text, LOOKED_AT));
-    text::cut(&visible.split_whitespace().collect::<Vec<_>>().join(" "), longest)
+    let text = text::floor(text, LOOKED_AT);
+    if is_plain(text) {
+        return text::cut(text.trim(), longest);
+    }
+    text::cut(&text::clean(text).split_whitespace().collect::<Vec<_>>().join(" "), longest)
+}
+
+/// Whether cleaning would change nothing, as with most texts.
+fn is_plain(text: &str) -> bool {
+    let seen = |byte: u8| (b' '..=b'~').contains(&byte);
+    text.bytes().all(seen) && !text.contains("  ") && !text.contains("<!--")
 }
