@@ -8,14 +8,40 @@
 //! document, two equal keys), [`Api::details`] on the one operation it is asked about. References
 //! are followed inside the document only; nothing here opens a file or a connection.
 
+mod body;
+#[cfg(test)]
+mod corpus;
+mod index;
+mod model;
+mod node;
+mod operation;
+mod parameter;
+mod reach;
+mod reference;
+mod schema;
+mod server;
+pub mod template;
 pub mod text;
+mod version;
 
-use std::{borrow::Cow, fmt, sync::Arc};
+use std::{
+    borrow::Cow,
+    collections::HashMap,
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+};
 
-use http::Method;
 use serde_json::Value;
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Place, Position};
+use node::Node;
+
+pub use model::{
+    Body, Details, Encoding, Location, Media, Operation, OperationKey, Parameter, PartEncoding,
+    Reply, Status, Style, Tag, Version,
+};
+
+/// Faults of one document that get a line and a column; more help nobody.
+const MAX_LOCATED: usize = 50;
 
 /// A fault inside a document: where and what. [`Api::diagnostics`] adds file, line and column.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,205 +52,6 @@ pub struct Fault {
     pub words: String,
 }
 
-/// `METHOD /path` exactly as in the document; unique in it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct OperationKey {
-    /// The method; custom ones (3.2) too.
-    pub method: Method,
-    /// The path template.
-    pub path: String,
-}
-
-impl fmt::Display for OperationKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.method, self.path)
-    }
-}
-
-/// What is known of an operation without looking at its parts; always readable.
-#[derive(Clone, Debug)]
-pub struct Operation {
-    /// Its key.
-    pub key: OperationKey,
-    /// The operationId as written, also when other operations share it.
-    pub id: Option<String>,
-    /// Whether another operation of the document has the same operationId.
-    pub shared_id: bool,
-    /// Its tags, in order.
-    pub tags: Vec<String>,
-    /// Its summary; empty when absent.
-    pub summary: String,
-    /// Its description; empty when absent.
-    pub description: String,
-    /// Whether it is marked deprecated.
-    pub deprecated: bool,
-    /// Where it stands.
-    pub pointer: String,
-}
-
-/// Everything a call of one operation needs; made only when all of it is sound, which includes that
-/// every local reference reachable from it resolves.
-#[derive(Clone, Debug)]
-pub struct Details {
-    /// Path-level and operation-level parameters merged by (in, name), in document order.
-    pub parameters: Vec<Parameter>,
-    /// The requestBody (2.0: the `body` parameter or all `formData` parameters as one object).
-    pub body: Option<Body>,
-    /// Replies by status, in document order.
-    pub replies: Vec<Reply>,
-    /// The path of the server that applies to the operation (operation, path, document level, in
-    /// this order), without a trailing slash; `""` when there is none. Origins are left out: the
-    /// document never decides where calls go.
-    pub server_path: String,
-}
-
-/// Where a parameter stands in a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Location {
-    /// In the path template.
-    Path,
-    /// In the query.
-    Query,
-    /// A header.
-    Header,
-    /// A cookie.
-    Cookie,
-}
-
-/// One parameter.
-#[derive(Clone, Debug)]
-pub struct Parameter {
-    /// Its name on the wire.
-    pub name: String,
-    /// Where it stands.
-    pub location: Location,
-    /// Whether it must be given; always true in a path.
-    pub required: bool,
-    /// Its description; empty when absent.
-    pub description: String,
-    /// Whether it is marked deprecated.
-    pub deprecated: bool,
-    /// How its value is written.
-    pub encoding: Encoding,
-    /// Its schema, 2020-12; an empty object when the document gives none.
-    pub schema: Value,
-    /// The token of `x-mcp-header`, as written.
-    pub mcp_header: Option<String>,
-    /// Where it stands.
-    pub pointer: String,
-}
-
-/// How a parameter's value becomes text (OpenAPI 3.0 "Style Values", 2.0 `collectionFormat`).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Encoding {
-    /// By style and explode.
-    Style {
-        /// The style, all locations in one.
-        style: Style,
-        /// `explode`, the default of the style filled in.
-        explode: bool,
-        /// Reserved characters stay as they are (query only).
-        allow_reserved: bool,
-    },
-    /// A `content` parameter: the value as text of this media type.
-    Content(String),
-}
-
-/// The styles of openapiv3's `PathStyle`, `QueryStyle`, `HeaderStyle` and `CookieStyle`, and 2.0's `tsv`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Style {
-    /// `a,b` (path, header)
-    Simple,
-    /// `.a.b` (path)
-    Label,
-    /// `;name=a` (path)
-    Matrix,
-    /// `name=a&name=b` or `name=a,b` (query, cookie)
-    Form,
-    /// `name=a%20b` (query)
-    SpaceDelimited,
-    /// `name=a|b` (query)
-    PipeDelimited,
-    /// `name[key]=a` (query)
-    DeepObject,
-    /// `name=a%09b` (2.0 `tsv`)
-    TabDelimited,
-}
-
-/// A requestBody.
-#[derive(Clone, Debug)]
-pub struct Body {
-    /// Whether one must be sent.
-    pub required: bool,
-    /// Its description; empty when absent.
-    pub description: String,
-    /// Its media types in document order; never empty.
-    pub media: Vec<Media>,
-    /// Where it stands.
-    pub pointer: String,
-}
-
-/// One media type of a body or a reply.
-#[derive(Clone, Debug)]
-pub struct Media {
-    /// The media type as written, for example `application/json`.
-    pub media_type: String,
-    /// Its schema, 2020-12; `None` when the document gives none.
-    pub schema: Option<Value>,
-    /// `encoding` of form and multipart bodies: property name to how it is written.
-    pub encoding: Vec<(String, PartEncoding)>,
-}
-
-/// How one property of a form or multipart body is written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PartEncoding {
-    /// `contentType`, when given.
-    pub content_type: Option<String>,
-    /// `style`, when given.
-    pub style: Option<Style>,
-    /// `explode`, when given.
-    pub explode: Option<bool>,
-}
-
-/// One entry of `responses`.
-#[derive(Clone, Debug)]
-pub struct Reply {
-    /// For which status.
-    pub status: Status,
-    /// Its description; empty when absent.
-    pub description: String,
-    /// Its media types; empty when it has no body.
-    pub media: Vec<Media>,
-    /// Names of its declared headers.
-    pub headers: Vec<String>,
-    /// Where it stands.
-    pub pointer: String,
-}
-
-/// A key of `responses`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Status {
-    /// One code, `200`.
-    Code(u16),
-    /// A class, `2XX`: its first digit.
-    Class(u8),
-    /// `default`.
-    Default,
-}
-
-/// The version of the specification a document speaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Version {
-    /// Swagger 2.0.
-    V20,
-    /// OpenAPI 3.0.
-    V30,
-    /// OpenAPI 3.1.
-    V31,
-    /// OpenAPI 3.2.
-    V32,
-}
-
 /// One document of a known version. Operations are in document order and their keys are unique;
 /// [`parse`] is the only maker.
 #[derive(Debug)]
@@ -232,7 +59,11 @@ pub struct Api {
     text: text::Text,
     root: Value,
     version: Version,
+    api_version: String,
     operations: Vec<Operation>,
+    schemas: Mutex<HashMap<String, Arc<Value>>>,
+    steps: reach::Steps,
+    dangling: OnceLock<Option<Fault>>,
 }
 
 /// Reads a document.
@@ -240,8 +71,46 @@ pub struct Api {
 /// # Errors
 /// When the text is not JSON or YAML within the budgets, or not an OpenAPI document of a known version.
 pub fn parse(text: &text::Text) -> Result<Api, Vec<Diagnostic>> {
-    let _ = text;
-    Err(vec![Diagnostic::error("not built yet")])
+    if text.content().trim_start().starts_with('<') {
+        let words = "not an OpenAPI document; it looks like a web page";
+        return Err(diagnostics(text, &[Node::root(&Value::Null).fault(words)]));
+    }
+    let root = text.value().map_err(|diagnostic| vec![diagnostic])?;
+    let version = sound(&Node::root(&root)).map_err(|faults| diagnostics(text, &faults))?;
+    Ok(Api {
+        text: text.clone(),
+        version,
+        api_version: Node::root(&root)
+            .child("info")
+            .map(|info| info.prose("version"))
+            .unwrap_or_default(),
+        operations: index::operations(&root, version),
+        root,
+        schemas: Mutex::default(),
+        steps: reach::Steps::default(),
+        dangling: OnceLock::new(),
+    })
+}
+
+/// The version of a document whose outermost parts have the right shape.
+fn sound(root: &Node<'_>) -> Result<Version, Vec<Fault>> {
+    if root.value.as_object().is_none() {
+        let words = match root.value {
+            Value::Null => "not an OpenAPI document; it is empty".into(),
+            value => format!("not an OpenAPI document; it is {}", node::kind(value)),
+        };
+        return Err(vec![root.fault(words)]);
+    }
+    let version = Version::of(root);
+    // A text cut off after `paths:` is no document without operations.
+    let paths = match root.value.get("paths") {
+        Some(Value::Null) => Err(root.fault("`paths` is empty")),
+        _ => root.entries("paths").map(drop),
+    };
+    match (version, paths) {
+        (Ok(version), Ok(())) => Ok(version),
+        (version, paths) => Err(version.err().into_iter().chain(paths.err()).collect()),
+    }
 }
 
 impl Api {
@@ -260,14 +129,24 @@ impl Api {
         self.root.pointer("/info/title").and_then(Value::as_str).unwrap_or_default()
     }
 
-    /// `info.version`; empty when absent.
+    /// `info.version`, also when it is written as a number; empty when absent.
     pub fn api_version(&self) -> &str {
-        self.root.pointer("/info/version").and_then(Value::as_str).unwrap_or_default()
+        &self.api_version
     }
 
     /// `info.description`; empty when absent.
     pub fn description(&self) -> &str {
         self.root.pointer("/info/description").and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// The tags that the document declares, in its order.
+    pub fn tags(&self) -> Vec<Tag> {
+        let tags = Node::root(&self.root).elements("tags").unwrap_or_default();
+        let tag = |node: Node<'_>| {
+            let name = node.text("name").ok().flatten()?.to_owned();
+            Some(Tag { name, description: node.prose("description") })
+        };
+        tags.into_iter().filter_map(tag).collect()
     }
 
     /// All operations, in document order.
@@ -285,8 +164,7 @@ impl Api {
         operation: &Operation,
         path: Option<&str>,
     ) -> Result<Details, Vec<Fault>> {
-        let _ = (operation, path);
-        Err(Vec::new())
+        operation::details(self, operation, path)
     }
 
     /// The target of a local reference (`#/components/schemas/Memo`) as 2020-12; references inside
@@ -295,25 +173,50 @@ impl Api {
     /// # Errors
     /// When there is no such place, or it is a cycle of nothing but references.
     pub fn schema(&self, reference: &str) -> Result<Arc<Value>, Fault> {
-        Err(Fault { pointer: String::new(), words: format!("`{reference}` does not exist") })
+        let fault = |words| Fault { pointer: String::new(), words };
+        let pointer = reference::pointer(reference).map_err(fault)?;
+        let schemas = || self.schemas.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(schema) = schemas().get(&pointer) {
+            return Ok(schema.clone());
+        }
+        let missing = || fault(format!("`{reference}` does not exist"));
+        let node = Node::at(&self.root, pointer.clone()).ok_or_else(missing)?;
+        node.clone().follow(&self.root)?;
+        let schema = Arc::new(schema::normal(node.value, self.version));
+        Ok(schemas().entry(pointer).or_insert(schema).clone())
     }
 
     /// The first local reference anywhere in the document that does not resolve, listed or not: what
     /// tells a torn document from a whole one.
     pub fn dangling(&self) -> Option<&Fault> {
-        None
+        self.dangling.get_or_init(|| reach::dangling(&self.root, self.version)).as_ref()
     }
 
     /// Faults with file, line and column; at most 50 are located, the rest carry the file only.
     pub fn diagnostics(&self, faults: &[Fault]) -> Vec<Diagnostic> {
-        let _ = faults;
-        Vec::new()
+        diagnostics(&self.text, faults)
     }
 
     /// The document as it was read, for readers that show it.
     pub fn raw(&self) -> &Value {
         &self.root
     }
+
+    /// Faults in what these parts of an operation are and reach.
+    fn reached_faults(&self, parts: &[(reach::Kind, Node<'_>)]) -> Vec<Fault> {
+        self.steps.faults(parts, &self.root, self.version)
+    }
+}
+
+fn diagnostics(text: &text::Text, faults: &[Fault]) -> Vec<Diagnostic> {
+    let pointers: Vec<&str> =
+        faults.iter().take(MAX_LOCATED).map(|fault| fault.pointer.as_str()).collect();
+    let places = text.places(&pointers).into_iter().chain(std::iter::repeat(None));
+    let diagnostic = |(fault, place): (&Fault, Option<Place>)| {
+        let position = Position { file: text.file().clone(), place };
+        Diagnostic::error(fault.words.clone()).at(position)
+    };
+    faults.iter().zip(places).map(diagnostic).collect()
 }
 
 /// Escapes one token of a JSON pointer.

