@@ -393,4 +393,25 @@ tools:
             assert_eq!(quotes, content.ends_with('*'), "{faults:?}");
         }
     }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_does_more_than_fail(
+            lines in proptest::collection::vec(
+                "(tools|deny|headers|docs|timeout|- operation|  hide|- tag|x)?(:|: )?[\\[\\]{}*\"'$a-c0-9 -]{0,8}",
+                0..8,
+            ),
+        ) {
+            let text = text(&lines.join("\n"));
+            let _ = references(text.content());
+            if let Err(faults) = parse("memos", &text) {
+                assert!(!faults.is_empty());
+                for fault in &faults {
+                    assert!(fault.position.is_some(), "{fault}");
+                    let twice = faults.iter().filter(|other| *other == fault).count();
+                    assert_eq!(twice, 1, "{fault}");
+                }
+            }
+        }
+    }
 }

@@ -16,7 +16,7 @@ use crate::{
     diagnostic::{Diagnostic, Position, quote},
 };
 
-/// Each compiled pattern takes some 10 kB; a list that needs more names operations better by tag.
+/// Compiling a pattern costs far more than reading it; a list that needs more is better served by tags.
 const MAX_PATTERNS: usize = 1_000;
 
 /// Selectors that were already read, by their text.

@@ -326,4 +326,27 @@ mod tests {
         check("odd{*}", &[4]);
         check("!*", &[]);
     }
+
+    proptest::proptest! {
+        #[test]
+        fn a_selector_reads_back_as_itself(text in "(tag:|[a-zA-Z]{1,5} +)?[*/{}\\[\\]?\\\\a-c _.-]{0,12}") {
+            if let Ok(selector) = Selector::parse(&text) {
+                let shown = selector.to_string();
+                let again = Selector::parse(&shown).unwrap();
+                assert_eq!(again.to_string(), shown);
+                assert_eq!(again.names_one(), selector.names_one());
+            }
+        }
+
+        #[test]
+        fn a_pattern_picks_what_its_stars_stand_for(
+            parts in proptest::collection::vec("[{}\\[\\]?\\\\a-c!,^-]{0,4}", 2..4),
+            inside in "[a-z/{}]{0,6}",
+        ) {
+            let selector = Selector::parse(&format!("GET /{}", parts.join("*"))).unwrap();
+            let path = format!("/{}", parts.join(&inside));
+            assert!(selector.matches("GET", &path, None, &[]));
+            assert!(!selector.matches("GET", &format!("x{path}"), None, &[]));
+        }
+    }
 }
