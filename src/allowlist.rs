@@ -28,7 +28,7 @@ pub use schema::schema;
 pub use selector::{Pattern, Selector};
 
 use crate::{
-    diagnostic::{Diagnostic, Position},
+    diagnostic::{Diagnostic, Place, Position},
     openapi::text::Text,
 };
 
@@ -191,6 +191,227 @@ impl Allowlist {
 /// # Errors
 /// Every fault of the file, each with its place, in the order of the text.
 pub fn parse(name: &str, text: &Text) -> Result<Allowlist, Vec<Diagnostic>> {
-    let value = text.value().map_err(|fault| vec![fault])?;
-    file::read(name, text.file(), &value, |pointers| text.places(pointers))
+    let value = text.value().map_err(|fault| vec![unquoted_star(fault)])?;
+    file::read(name, text.file(), &value, |pointers| places(text, pointers))
+}
+
+/// Steps that finding places may take; all allowlists that people write need a thousandth.
+const MAX_STEPS: usize = 400_000_000;
+
+/// Columns are counted from the start of a line, so many nodes on one endless line are quadratic work:
+/// such a file, which a program wrote, is known by its name alone.
+fn places(text: &Text, pointers: &[&str]) -> Vec<Option<Place>> {
+    let longest = text.content().lines().map(str::len).max().unwrap_or_default();
+    match longest.checked_mul(pointers.len()) {
+        Some(steps) if steps <= MAX_STEPS => text.places(pointers),
+        _ => pointers.iter().map(|_| None).collect(),
+    }
+}
+
+/// In YAML a `*` starts an alias, and the parser's words for that help nobody who wrote a pattern.
+fn unquoted_star(fault: Diagnostic) -> Diagnostic {
+    let place = fault.position.as_ref().and_then(|position| position.place.as_ref());
+    let star = place.is_some_and(|place| {
+        let before = (place.column as usize).saturating_sub(2);
+        let mut near = place.excerpt.chars().skip(before).take(2);
+        near.any(|character| character == '*')
+    });
+    match star {
+        true => fault.help("in YAML, text that starts with `*` needs quotes: `\"* /api/*\"`"),
+        false => fault,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(content: &str) -> Text {
+        Text::new("allowlists/memos.yaml", content.as_bytes()).unwrap()
+    }
+
+    /// Every line of the faults of a file, as a terminal shows them.
+    fn check(content: &str, expected: &[&str]) {
+        let faults = parse("memos", &text(content)).expect_err("faults");
+        let shown: Vec<_> = faults.iter().map(Diagnostic::to_string).collect();
+        assert_eq!(shown, expected);
+    }
+
+    const FIRST_SCREEN: &str = r#"
+# what agents may call
+document: ../spec/openapi.yaml
+upstream: http://127.0.0.1:5230
+deny: [AuthService_*, "* /api/v1/users/*"]   # never, whatever stands below
+
+tools:
+  - MemoService_ListMemos              # an operationId
+  - GET /api/v1/memos/{memo}           # or METHOD /path
+  - GET /api/v1/reports/*              # * matches anything, / too
+  - tag: AttachmentService             # every operation of a tag
+  - operation: MemoService_UpdateMemo  # with changes
+    description: Change fields of one memo.
+    hide: [name, updateMask]
+"#;
+
+    #[test]
+    fn the_first_screen_is_read_with_its_places() {
+        let allowlist = parse("memos", &text(FIRST_SCREEN)).unwrap();
+        let shown: Vec<_> = allowlist
+            .entries
+            .iter()
+            .map(|entry| {
+                let place = entry.position.place.as_ref().unwrap();
+                format!("{}:{} {}", place.line, place.column, entry.selector)
+            })
+            .collect();
+        let expected = [
+            "8:5 MemoService_ListMemos",
+            "9:5 GET /api/v1/memos/{memo}",
+            "10:5 GET /api/v1/reports/*",
+            "11:5 tag:AttachmentService",
+            "12:5 MemoService_UpdateMemo",
+        ];
+        assert_eq!(shown, expected);
+        let last = &allowlist.entries.last().unwrap().changes;
+        assert_eq!(last.hide[1].value, "updateMask");
+        assert_eq!(last.hide[1].position.place.as_ref().unwrap().line, 14);
+        assert_eq!(allowlist.deny[1].position.place.as_ref().unwrap().column, 23);
+    }
+
+    #[test]
+    fn the_rest_of_the_language_is_read() {
+        let content = r#"
+# yaml-language-server: $schema=./schema.json
+version: 1
+headers: { X-Api-Key: "${MEMO_KEY}" }
+forward: [authorization]
+resource_names: true
+base_path: /v2
+prefix: memo_
+docs: true
+docs_prefix: docs_
+output: false
+timeout: 30s
+max_response: 128KiB
+max_in_flight: 64
+tools:
+  - operation: MemoService_CreateMemo
+    name: memo_create
+    aliases: [memo_create_memo]
+    title: Write a memo
+    annotations: { destructive: false, idempotent: false }
+    required: [content]
+    path: /api/v1/memos
+    arguments:
+      visibility: { default: PRIVATE, description: Who may read it. }
+      state: { fixed: NORMAL }
+      createTime: { name: created_at }
+      file_path: { slashes: true }
+    response_headers: [Next-Page]
+"#;
+        let allowlist = parse("memos", &text(content)).unwrap();
+        assert_eq!(allowlist.entries[0].changes.arguments.len(), 4);
+        assert_eq!(references(content).variables, ["MEMO_KEY"]);
+    }
+
+    #[test]
+    fn only_comments_below_tools_are_no_tools() {
+        let allowlist = parse("memos", &text("tools:\n  # - MemoService_ListMemos\n")).unwrap();
+        assert!(allowlist.entries.is_empty());
+    }
+
+    #[test]
+    fn an_empty_file_is_no_allowlist() {
+        for content in ["", "# tools:\n", "\n\n"] {
+            let faults = parse("memos", &text(content)).unwrap_err();
+            assert!(faults[0].to_string().contains("the allowlist is empty"), "{faults:?}");
+        }
+    }
+
+    #[test]
+    fn faults_stand_in_the_order_of_the_text() {
+        check(
+            "tools:\n  - GET api\n  - operation: A\n    hdie: [a]\n  - GET  /b\n  - get /b\ndney: []\ntimeout: 5\n",
+            &[
+                "allowlists/memos.yaml:2:5: error: the path of `GET api` does not start with `/`; write `GET /api`",
+                "allowlists/memos.yaml:4:5: error: unknown key `hdie`; did you mean `hide`?",
+                "allowlists/memos.yaml:6:5: error: `GET /b` is listed twice; first on line 5",
+                "allowlists/memos.yaml:7:1: error: unknown key `dney`; did you mean `deny`?",
+                "allowlists/memos.yaml:8:1: error: `timeout`: expected a duration like `30s`, found a number; write the unit, like `5s`",
+            ],
+        );
+    }
+
+    #[test]
+    fn json_is_read_too() {
+        check(
+            "{\n  \"tools\": [\"A\", \"A\"],\n  \"docs\": \"no\"\n}",
+            &[
+                "allowlists/memos.yaml:2:18: error: `A` is listed twice; first on line 2",
+                "allowlists/memos.yaml:3:3: error: `docs`: expected `true`, `false` or `all`, found a string",
+            ],
+        );
+    }
+
+    #[test]
+    fn an_endless_line_is_read_in_bounded_time() {
+        let list = |n_selectors: usize| {
+            let selectors: Vec<_> = (0..n_selectors).map(|n| format!("a{n}")).collect();
+            parse("memos", &text(&format!("tools: [{}]", selectors.join(",")))).unwrap()
+        };
+        let long = list(30_000);
+        assert_eq!(long.entries.len(), 30_000);
+        assert_eq!(long.entries[7].position, Position::whole("allowlists/memos.yaml"));
+        assert!(list(1_000).entries[7].position.place.is_some());
+    }
+
+    #[test]
+    fn a_text_that_is_no_yaml_has_one_fault() {
+        check(
+            "tools: [\n",
+            &[
+                "allowlists/memos.yaml:2:1: error: not valid YAML: did not find expected node content",
+            ],
+        );
+    }
+
+    #[test]
+    fn an_unquoted_star_is_refused_with_quotes() {
+        for content in ["tools:\n  - * /a\n", "tools:\n  - *Memo\n", "deny: [A, * /a]\n"] {
+            let faults = parse("memos", &text(content)).unwrap_err();
+            assert_eq!(faults.len(), 1, "{faults:?}");
+            let help = "in YAML, text that starts with `*` needs quotes: `\"* /api/*\"`";
+            assert_eq!(faults[0].help.as_deref(), Some(help), "{faults:?}");
+        }
+    }
+
+    #[test]
+    fn other_broken_texts_get_no_such_help() {
+        for content in ["tools:\n  - a: b: c\n", "tools: *", "a*: [\n"] {
+            let faults = parse("memos", &text(content)).unwrap_err();
+            let quotes = faults[0].help.as_ref().is_some_and(|help| help.contains("quotes"));
+            assert_eq!(quotes, content.ends_with('*'), "{faults:?}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_does_more_than_fail(
+            lines in proptest::collection::vec(
+                "(tools|deny|headers|docs|timeout|- operation|  hide|- tag|x)?(:|: )?[\\[\\]{}*\"'$a-c0-9 -]{0,8}",
+                0..8,
+            ),
+        ) {
+            let text = text(&lines.join("\n"));
+            let _ = references(text.content());
+            if let Err(faults) = parse("memos", &text) {
+                assert!(!faults.is_empty());
+                for fault in &faults {
+                    assert!(fault.position.is_some(), "{fault}");
+                    let twice = faults.iter().filter(|other| *other == fault).count();
+                    assert_eq!(twice, 1, "{fault}");
+                }
+            }
+        }
+    }
 }

@@ -1,13 +1,21 @@
 //! Flags and environment as plain values, decided once and passed on.
 //!
 //! Nothing here reads a file or touches the network: [`Inputs`] says what to read, [`Limits`] what
-//! to stop at, [`Policy`] what to forgive. The command line fills these in; an embedding service
-//! fills them in through its builder.
+//! to stop at, [`Policy`] what to forgive, [`Serving`] where to be reached. The command line fills
+//! these in; an embedding service fills them in through its builder. Texts that people type in both
+//! places and in allowlist files (sizes, durations, URLs) are read here alone.
 
+pub mod limit;
+mod serving;
 pub mod unit;
 pub mod url;
 
-use std::{path::PathBuf, time::Duration};
+use std::path::PathBuf;
+
+pub use limit::Limits;
+pub use serving::{Admin, Http, LISTEN, LogFormat, Serving, listen};
+
+use crate::diagnostic::{Diagnostic, quote};
 
 /// What happens to a listed operation that left the document or cannot be called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +47,17 @@ pub struct Inputs {
     pub limits: Limits,
 }
 
+/// Everything a server is started with.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// What decides the tools.
+    pub inputs: Inputs,
+    /// How clients reach them.
+    pub serving: Serving,
+    /// Whether changed files are noticed; off, only a signal reads them again.
+    pub watch: bool,
+}
+
 /// A value of the command line for every toolset, or for the one it names (`NAME=VALUE`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Override {
@@ -48,77 +67,78 @@ pub struct Override {
     pub value: String,
 }
 
-/// Every bound, with the defaults of the documentation; `--limit NAME=VALUE` sets one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Bytes of one request body.
-    pub request_body: usize,
-    /// Time until a request's headers are complete.
-    pub header_time: Duration,
-    /// Time until a request's body is complete.
-    pub body_time: Duration,
-    /// Connections at once; `None` derives it from the descriptor limit.
-    pub connections: Option<usize>,
-    /// Legacy sessions at once.
-    pub sessions: usize,
-    /// Listen streams at once.
-    pub streams: usize,
-    /// Listen streams of one session.
-    pub session_streams: usize,
-    /// Calls in flight over all upstreams.
-    pub calls: usize,
-    /// Calls in flight to one upstream, when the allowlist does not say.
-    pub upstream_calls: usize,
-    /// Bytes of one page of `tools/list`.
-    pub list_page: usize,
-    /// Nesting of one call's arguments.
-    pub argument_depth: usize,
-    /// Bytes of one string in the arguments.
-    pub argument_string: usize,
-    /// Bytes of a request's path and query.
-    pub url: usize,
-    /// Decoded bytes of one reply, when the allowlist does not say.
-    pub reply: usize,
-    /// Time of one call, when the allowlist does not say.
-    pub call_time: Duration,
-    /// Swaps kept in the history.
-    pub history: usize,
-    /// Swaps for which the names of removed tools are remembered.
-    pub removed_names: usize,
-    /// Bytes of a document.
-    pub document: usize,
-    /// Bytes of an allowlist file.
-    pub allowlist: usize,
-    /// Allowlist files in the folder.
-    pub allowlist_files: usize,
+impl Override {
+    /// Reads `VALUE` or `NAME=VALUE`. A name is letters, digits, `_` and `-`, so the `=` of a URL's query
+    /// is never taken for one; a file `a=b.yaml` is written `./a=b.yaml`.
+    ///
+    /// # Errors
+    /// When the value is empty.
+    pub fn parse(text: &str) -> Result<Self, Diagnostic> {
+        let name = |name: &str| {
+            let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
+            !name.is_empty() && name.bytes().all(allowed)
+        };
+        let (toolset, value) = match text.split_once('=') {
+            Some((toolset, value)) if name(toolset) => (Some(toolset.to_owned()), value),
+            _ => (None, text),
+        };
+        if value.trim().is_empty() {
+            return Err(Diagnostic::error(format!("{} has no value", quote(text))));
+        }
+        Ok(Self { toolset, value: value.to_owned() })
+    }
 }
 
-const KIB: usize = 1024;
-const MIB: usize = 1024 * KIB;
-
-impl Default for Limits {
-    fn default() -> Self {
+impl Inputs {
+    /// No allowlist, no document, default limits: what the command line and the builder start from.
+    pub fn new(policy: Policy) -> Self {
         Self {
-            request_body: 4 * MIB,
-            header_time: Duration::from_secs(10),
-            body_time: Duration::from_secs(30),
-            connections: None,
-            sessions: 1_000,
-            streams: 2_000,
-            session_streams: 8,
-            calls: 256,
-            upstream_calls: 64,
-            list_page: 4 * MIB,
-            argument_depth: 64,
-            argument_string: MIB,
-            url: 8 * KIB,
-            reply: 128 * KIB,
-            call_time: Duration::from_secs(30),
-            history: 50,
-            removed_names: 10,
-            document: 32_000_000,
-            allowlist: 1_000_000,
-            allowlist_files: 256,
+            allowlists: None,
+            allow: Vec::new(),
+            documents: Vec::new(),
+            upstreams: Vec::new(),
+            in_process: false,
+            policy,
+            // A document under development is often not there yet.
+            keep_going: policy == Policy::Forgiving,
+            limits: Limits::default(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_plain_word_before_the_equals_sign_is_a_toolset() {
+        let check = |text: &str, toolset: Option<&str>, value: &str| {
+            let expected =
+                Override { toolset: toolset.map(str::to_owned), value: value.to_owned() };
+            assert_eq!(Override::parse(text), Ok(expected), "{text}");
+        };
+        check("http://host", None, "http://host");
+        check("memos=http://host", Some("memos"), "http://host");
+        check("my-api_2=http://host/?a=b", Some("my-api_2"), "http://host/?a=b");
+        check("http://host/?a=b", None, "http://host/?a=b");
+        check("http://host/a=b", None, "http://host/a=b");
+        check("host:80/?a=b", None, "host:80/?a=b");
+        check("./a=b.yaml", None, "./a=b.yaml");
+        check("spec.v1=a", None, "spec.v1=a");
+        check("=http://host", None, "=http://host");
+    }
+
+    #[test]
+    fn an_override_needs_a_value() {
+        for text in ["", " ", "memos=", "memos= "] {
+            let fault = Override::parse(text).unwrap_err();
+            assert_eq!(fault.message, format!("`{text}` has no value"));
+        }
+    }
+
+    #[test]
+    fn forgiving_inputs_keep_going() {
+        assert!(Inputs::new(Policy::Forgiving).keep_going);
+        assert!(!Inputs::new(Policy::Strict).keep_going);
     }
 }

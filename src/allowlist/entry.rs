@@ -1,5 +1,7 @@
 //! Entries of `tools` and `deny`: a selector, and what an entry changes about its operation.
 
+use std::collections::HashMap;
+
 use serde_json::Value;
 
 use super::{
@@ -14,9 +16,15 @@ use crate::{
     diagnostic::{Diagnostic, Position, quote},
 };
 
+/// Compiling a pattern costs far more than reading it; a list that needs more is better served by tags.
+const MAX_PATTERNS: usize = 1_000;
+
 /// Selectors that were already read, by their text.
 #[derive(Debug, Default)]
-struct Seen(Vec<(String, Position)>);
+struct Seen {
+    positions: HashMap<String, Position>,
+    n_patterns: usize,
+}
 
 /// The selectors of a list that takes no changes.
 pub(super) fn selectors(
@@ -35,6 +43,9 @@ pub(super) fn selectors(
             _ => plain_selector(reader, &pointer, item),
         };
         let Some(selector) = selector else { continue };
+        if seen.has_too_many_patterns(reader, &pointer, &selector) {
+            break;
+        }
         if seen.is_new(reader, &pointer, &selector) {
             selectors.push(reader.located(&pointer, selector));
         }
@@ -48,6 +59,9 @@ pub(super) fn entries(reader: &mut Reader, section: &Section<'_>) -> Vec<Entry> 
     let mut entries = Vec::new();
     for (pointer, item) in section.items("tools").unwrap_or_default() {
         let Some((selector, changes)) = entry(reader, &pointer, item) else { continue };
+        if seen.has_too_many_patterns(reader, &pointer, &selector) {
+            break;
+        }
         if seen.is_new(reader, &pointer, &selector) {
             entries.push(Entry { selector, changes, position: reader.position(&pointer) });
         }
@@ -116,11 +130,28 @@ fn refuse_changes(reader: &mut Reader, section: &Section<'_>, selector: &Selecto
 }
 
 impl Seen {
+    /// Counts patterns; a fault when there are too many to go on.
+    fn has_too_many_patterns(
+        &mut self,
+        reader: &mut Reader,
+        pointer: &str,
+        selector: &Selector,
+    ) -> bool {
+        self.n_patterns += usize::from(matches!(selector, Selector::Pattern(_)));
+        if self.n_patterns <= MAX_PATTERNS {
+            return false;
+        }
+        let fault = Diagnostic::error(format!("more than {MAX_PATTERNS} patterns in one list"))
+            .help("use tags or wider patterns");
+        reader.fault(pointer, fault);
+        true
+    }
+
     /// Whether no earlier selector has the same text; a fault when one has.
     fn is_new(&mut self, reader: &mut Reader, pointer: &str, selector: &Selector) -> bool {
         let text = selector.to_string();
-        let Some((_, first)) = self.0.iter().find(|(seen, _)| *seen == text) else {
-            self.0.push((text, reader.position(pointer)));
+        let Some(first) = self.positions.get(&text) else {
+            self.positions.insert(text, reader.position(pointer));
             return true;
         };
         let fault = Diagnostic::error(format!("{} is listed twice", quote(&text)));
@@ -230,19 +261,19 @@ mod tests {
         *,
     };
 
-    fn entry_of(item: Value) -> Entry {
-        let allowlist = read_value(&json!({ "tools": [item] }));
+    fn entry_of(item: impl Into<Value>) -> Entry {
+        let allowlist = read_value(&json!({ "tools": [item.into()] }));
         allowlist.unwrap_or_else(|faults| panic!("{faults:?}")).entries.remove(0)
     }
 
     /// One fault of an allowlist with one entry.
-    fn check(item: Value, expected: &str) {
-        assert_eq!(faults(&json!({ "tools": [item] })), [expected]);
+    fn check(item: impl Into<Value>, expected: &str) {
+        assert_eq!(faults(&json!({ "tools": [item.into()] })), [expected]);
     }
 
     /// One fault of an entry with this change.
-    fn check_change(key: &str, value: Value, expected: &str) {
-        check(json!({ "operation": "A", key: value }), expected);
+    fn check_change(key: &str, value: impl Into<Value>, expected: &str) {
+        check(json!({ "operation": "A", key: value.into() }), expected);
     }
 
     #[test]
@@ -363,6 +394,15 @@ mod tests {
         assert_eq!(faults(&tags), ["/tools/1: `tag:A` is listed twice; first on line 1"]);
         let deny = json!({ "deny": ["A*", "A*"], "tools": ["A*"] });
         assert_eq!(faults(&deny), ["/deny/1: `A*` is listed twice; first on line 1"]);
+    }
+
+    #[test]
+    fn patterns_are_counted() {
+        let patterns = |n_patterns: usize| json!({ "tools": (0..n_patterns).map(|n| format!("a{n}*")).collect::<Vec<_>>() });
+        assert_eq!(read_value(&patterns(1_000)).unwrap().entries.len(), 1_000);
+        let expected =
+            ["/tools/1000: more than 1000 patterns in one list; use tags or wider patterns"];
+        assert_eq!(faults(&patterns(1_002)), expected);
     }
 
     #[test]

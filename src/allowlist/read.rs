@@ -4,7 +4,10 @@
 //! the wrong kind are reported there, so whoever asks a section for a key later gets a sound value or
 //! none, and never reports a kind again. That is what keeps one mistake at one diagnostic.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 use serde_json::{Map, Value};
 
@@ -16,6 +19,9 @@ use crate::diagnostic::{Diagnostic, Place, Position, nearest, quote};
 
 /// Nodes deeper than this are parts of a `default` or a `fixed`, which nothing here speaks of.
 const DEEPEST: usize = 6;
+
+/// More faults than this have one cause that the first ones show.
+const MOST_FAULTS: usize = 100;
 
 /// The faults of one file so far, and where its nodes stand.
 #[derive(Debug)]
@@ -75,6 +81,8 @@ impl Reader {
             let place = fault.position.as_ref().and_then(|position| position.place.as_ref());
             place.map(|place| (place.line, place.column))
         });
+        let n_more = self.faults.len().saturating_sub(MOST_FAULTS);
+        self.faults.truncate(MOST_FAULTS);
         for fault in &mut self.faults {
             let place = fault.position.as_mut().and_then(|position| position.place.as_mut());
             if let Some(place) = place
@@ -83,6 +91,10 @@ impl Reader {
             {
                 place.excerpt = Box::default();
             }
+        }
+        if n_more > 0 {
+            let words = format!("{n_more} more faults are not shown");
+            self.faults.push(Diagnostic::error(words).at(Position::whole(self.file)));
         }
         Err(self.faults)
     }
@@ -124,11 +136,12 @@ impl Reader {
         parse: impl Fn(&str) -> Result<String, Diagnostic>,
     ) -> Option<Vec<Located<String>>> {
         let items = section.items(name)?;
-        let mut names: Vec<Located<String>> = Vec::new();
+        let mut seen = HashSet::new();
+        let mut names = Vec::new();
         for (pointer, item) in items {
             let text = item.as_str().ok_or_else(|| wrong_kind(Kind::Text, item, None));
             let Some(parsed) = self.keep(&pointer, text.and_then(&parse)) else { continue };
-            if names.iter().any(|name| name.value == parsed) {
+            if !seen.insert(parsed.clone()) {
                 self.fault(
                     &pointer,
                     Diagnostic::error(format!("{} is listed twice", quote(&parsed))),

@@ -1,6 +1,8 @@
-//! The URLs a person may give: where calls go, and what the server is called from outside.
+//! The URLs a person may give: where calls go, what the server is called from outside, and where a
+//! document is.
 //!
-//! Both are `http` or `https`, name a host and carry no user name, password, query or fragment. What
+//! They are `http` or `https`, name a host and carry no user name or password, and only a document's has
+//! a query. What
 //! the standard parser would mend without a word (spaces, tabs, backslashes) is refused, so that a
 //! configured URL is the one that is used.
 
@@ -37,6 +39,26 @@ pub fn http(text: &str) -> Result<Url, Diagnostic> {
     let url = Url::parse(text).ok().filter(|_| !text.contains(mended));
     url.filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
         .ok_or_else(|| no_url(text))
+}
+
+/// A document: an `http` or `https` URL, or a path, which is anything else without a scheme.
+///
+/// # Errors
+/// When the text is empty, has a control character, or is a URL that is not read.
+pub fn document(text: &str) -> Result<&str, Diagnostic> {
+    if text.trim().is_empty() || text.contains(char::is_control) {
+        return Err(Diagnostic::error(format!("{} is no document", quote(text)))
+            .help("give a path or an http(s) URL"));
+    }
+    // A colon and two slashes are in no sensible path, but in every URL.
+    match text.split_once("://") {
+        Some(("http" | "https", _)) => http(text).map(|_| text),
+        Some((scheme, _)) => {
+            let words = format!("documents are not read over {}", quote(scheme));
+            Err(Diagnostic::error(words).help("give a path or an http(s) URL"))
+        }
+        None => Ok(text),
+    }
 }
 
 fn no_url(text: &str) -> Diagnostic {
@@ -84,6 +106,18 @@ mod tests {
         check("http://ho st", "is no http or https URL");
         check("http://host/a\n", "is no http or https URL");
         check("http:\\\\host", "is no http or https URL");
+    }
+
+    #[test]
+    fn documents_are_paths_or_urls() {
+        for text in ["a.yaml", "../spec/a b.yaml", "C:\\spec.yaml", "http://localhost:8000/a?b=c#d"]
+        {
+            assert_eq!(document(text), Ok(text));
+        }
+        for text in ["", " ", "a\nb", "ftp://host/a", "file:///a", "https://me:secret@host/a"] {
+            let fault = document(text).unwrap_err().to_string();
+            assert!(!fault.contains("secret"), "{fault}");
+        }
     }
 
     #[test]

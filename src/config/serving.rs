@@ -1,0 +1,136 @@
+//! Where and how the server is reached.
+//!
+//! Over stdio there is one client and no address, so nothing that only HTTP knows can be set beside it:
+//! [`Serving`] has no room for it.
+
+use std::{
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+    path::PathBuf,
+};
+
+use url::Url;
+
+use crate::diagnostic::{Diagnostic, quote};
+
+/// How clients reach the server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Serving {
+    /// One client, over standard input and output.
+    Stdio,
+    /// Streamable HTTP at `/mcp`.
+    Http(Http),
+}
+
+/// Serving over HTTP.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Http {
+    /// The address to listen on; port 0 is any free one.
+    pub listen: SocketAddr,
+    /// The URLs under which browsers and proxies reach it; only their origins count.
+    pub public_urls: Vec<Url>,
+    /// Health, metrics and status.
+    pub admin: Admin,
+    /// A file with the token that callers must present.
+    pub inbound_token_file: Option<PathBuf>,
+    /// The server that issues the API's tokens.
+    pub authorization_server: Option<Url>,
+}
+
+/// The listener for health, metrics and status.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Admin {
+    /// None.
+    #[default]
+    Off,
+    /// The port after the one of [`Http::listen`], or the next free one.
+    Beside,
+    /// This address.
+    At(SocketAddr),
+}
+
+/// How log lines look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+/// The default address; loopback, so that nothing is open to the network unasked.
+pub const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 7676);
+
+impl Default for Http {
+    fn default() -> Self {
+        Self {
+            listen: LISTEN,
+            public_urls: Vec::new(),
+            admin: Admin::Off,
+            inbound_token_file: None,
+            authorization_server: None,
+        }
+    }
+}
+
+impl Default for Serving {
+    fn default() -> Self {
+        Self::Http(Http::default())
+    }
+}
+
+/// Reads an address to listen on: `127.0.0.1:7676`, `[::1]:7676`, `0.0.0.0:7676` or `localhost:7676`.
+/// Other names are left out: what they resolve to can change.
+///
+/// # Errors
+/// When the text is anything else.
+pub fn listen(text: &str) -> Result<SocketAddr, Diagnostic> {
+    let local = text.strip_prefix("localhost:").and_then(|port| port.parse().ok());
+    if let Some(port) = local {
+        return Ok(SocketAddr::new(LISTEN.ip(), port));
+    }
+    text.parse().map_err(|_| {
+        let fault = Diagnostic::error(format!("{} is no address to listen on", quote(text)));
+        match text.trim_start_matches(':').parse::<u16>() {
+            Ok(port) => fault.help(format!("write `127.0.0.1:{port}`")),
+            Err(_) => fault.help("write an IP address and a port, like `127.0.0.1:7676`"),
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_literal_or_localhost() {
+        let check = |text: &str, expected: &str| {
+            assert_eq!(listen(text).map(|address| address.to_string()), Ok(expected.to_owned()));
+        };
+        check("127.0.0.1:7676", "127.0.0.1:7676");
+        check("0.0.0.0:80", "0.0.0.0:80");
+        check("[::1]:0", "[::1]:0");
+        check("localhost:8080", "127.0.0.1:8080");
+    }
+
+    #[test]
+    fn other_addresses_are_refused_with_the_way_out() {
+        let check = |text: &str, help: &str| {
+            let fault = listen(text).unwrap_err();
+            assert_eq!(fault.message, format!("`{text}` is no address to listen on"));
+            assert_eq!(fault.help.as_deref(), Some(help));
+        };
+        check("7676", "write `127.0.0.1:7676`");
+        check(":7676", "write `127.0.0.1:7676`");
+        check("example.com:80", "write an IP address and a port, like `127.0.0.1:7676`");
+        check("127.0.0.1", "write an IP address and a port, like `127.0.0.1:7676`");
+        check("localhost:99999", "write an IP address and a port, like `127.0.0.1:7676`");
+        check("", "write an IP address and a port, like `127.0.0.1:7676`");
+    }
+
+    #[test]
+    fn the_default_is_loopback_with_nothing_else_open() {
+        let Serving::Http(http) = Serving::default() else { panic!("not HTTP") };
+        assert_eq!(http.listen.to_string(), "127.0.0.1:7676");
+        assert_eq!(http.admin, Admin::Off);
+    }
+}
