@@ -28,7 +28,7 @@ pub use schema::schema;
 pub use selector::{Pattern, Selector};
 
 use crate::{
-    diagnostic::{Diagnostic, Position},
+    diagnostic::{Diagnostic, Place, Position},
     openapi::text::Text,
 };
 
@@ -192,7 +192,20 @@ impl Allowlist {
 /// Every fault of the file, each with its place, in the order of the text.
 pub fn parse(name: &str, text: &Text) -> Result<Allowlist, Vec<Diagnostic>> {
     let value = text.value().map_err(|fault| vec![unquoted_star(fault)])?;
-    file::read(name, text.file(), &value, |pointers| text.places(pointers))
+    file::read(name, text.file(), &value, |pointers| places(text, pointers))
+}
+
+/// Steps that finding places may take; all allowlists that people write need a thousandth.
+const MAX_STEPS: usize = 400_000_000;
+
+/// Columns are counted from the start of a line, so many nodes on one endless line are quadratic work:
+/// such a file, which a program wrote, is known by its name alone.
+fn places(text: &Text, pointers: &[&str]) -> Vec<Option<Place>> {
+    let longest = text.content().lines().map(str::len).max().unwrap_or_default();
+    match longest.checked_mul(pointers.len()) {
+        Some(steps) if steps <= MAX_STEPS => text.places(pointers),
+        _ => pointers.iter().map(|_| None).collect(),
+    }
 }
 
 /// In YAML a `*` starts an alias, and the parser's words for that help nobody who wrote a pattern.
@@ -341,6 +354,18 @@ tools:
     }
 
     #[test]
+    fn an_endless_line_is_read_in_bounded_time() {
+        let list = |n_selectors: usize| {
+            let selectors: Vec<_> = (0..n_selectors).map(|n| format!("a{n}")).collect();
+            parse("memos", &text(&format!("tools: [{}]", selectors.join(",")))).unwrap()
+        };
+        let long = list(30_000);
+        assert_eq!(long.entries.len(), 30_000);
+        assert_eq!(long.entries[7].position, Position::whole("allowlists/memos.yaml"));
+        assert!(list(1_000).entries[7].position.place.is_some());
+    }
+
+    #[test]
     fn a_text_that_is_no_yaml_has_one_fault() {
         check(
             "tools: [\n",
@@ -366,6 +391,27 @@ tools:
             let faults = parse("memos", &text(content)).unwrap_err();
             let quotes = faults[0].help.as_ref().is_some_and(|help| help.contains("quotes"));
             assert_eq!(quotes, content.ends_with('*'), "{faults:?}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_does_more_than_fail(
+            lines in proptest::collection::vec(
+                "(tools|deny|headers|docs|timeout|- operation|  hide|- tag|x)?(:|: )?[\\[\\]{}*\"'$a-c0-9 -]{0,8}",
+                0..8,
+            ),
+        ) {
+            let text = text(&lines.join("\n"));
+            let _ = references(text.content());
+            if let Err(faults) = parse("memos", &text) {
+                assert!(!faults.is_empty());
+                for fault in &faults {
+                    assert!(fault.position.is_some(), "{fault}");
+                    let twice = faults.iter().filter(|other| *other == fault).count();
+                    assert_eq!(twice, 1, "{fault}");
+                }
+            }
         }
     }
 }

@@ -122,7 +122,14 @@ impl Diagnostic {
         if place.excerpt.is_empty() {
             return self.to_string();
         }
-        format!("{self}\n{margin} |\n{number} | {}\n{margin} | {caret}^", place.excerpt)
+        // One character for one, so that the caret stays below its column.
+        let shown = |character: char| match character {
+            '\t' => ' ',
+            _ if paints(character) => char::REPLACEMENT_CHARACTER,
+            _ => character,
+        };
+        let excerpt: String = place.excerpt.chars().map(shown).collect();
+        format!("{self}\n{margin} |\n{number} | {excerpt}\n{margin} | {caret}^")
     }
 }
 
@@ -134,7 +141,7 @@ const LONGEST_QUOTE: usize = 120;
 pub fn quote(text: &str) -> String {
     let mut quoted = String::from("`");
     for character in text.chars().take(LONGEST_QUOTE) {
-        if character.is_control() || DIRECTION.contains(&character) {
+        if paints(character) {
             quoted.extend(character.escape_default());
         } else {
             quoted.push(character);
@@ -145,6 +152,11 @@ pub fn quote(text: &str) -> String {
     }
     quoted.push('`');
     quoted
+}
+
+/// Whether a terminal does something else than to show it.
+fn paints(character: char) -> bool {
+    character.is_control() || DIRECTION.contains(&character)
 }
 
 /// Characters that reorder or hide the text around them.
@@ -207,6 +219,12 @@ mod tests {
         let expected =
             "a.yaml:12:3: error: no such key; did you mean `deny`?\n   |\n12 |   dny: []\n   |   ^";
         assert_eq!(at("  dny: []").snippet(), expected);
+    }
+
+    #[test]
+    fn an_excerpt_cannot_paint_over_the_terminal() {
+        let snippet = at("\t\u{1b}[2Jdny: \u{202e}").snippet();
+        assert!(snippet.contains("12 |  \u{fffd}[2Jdny: \u{fffd}\n   |   ^"), "{snippet:?}");
     }
 
     #[test]

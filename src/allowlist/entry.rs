@@ -16,9 +16,15 @@ use crate::{
     diagnostic::{Diagnostic, Position, quote},
 };
 
+/// Compiling a pattern costs far more than reading it; a list that needs more is better served by tags.
+const MAX_PATTERNS: usize = 1_000;
+
 /// Selectors that were already read, by their text.
 #[derive(Debug, Default)]
-struct Seen(HashMap<String, Position>);
+struct Seen {
+    positions: HashMap<String, Position>,
+    n_patterns: usize,
+}
 
 /// The selectors of a list that takes no changes.
 pub(super) fn selectors(
@@ -37,6 +43,9 @@ pub(super) fn selectors(
             _ => plain_selector(reader, &pointer, item),
         };
         let Some(selector) = selector else { continue };
+        if seen.has_too_many_patterns(reader, &pointer, &selector) {
+            break;
+        }
         if seen.is_new(reader, &pointer, &selector) {
             selectors.push(reader.located(&pointer, selector));
         }
@@ -50,6 +59,9 @@ pub(super) fn entries(reader: &mut Reader, section: &Section<'_>) -> Vec<Entry> 
     let mut entries = Vec::new();
     for (pointer, item) in section.items("tools").unwrap_or_default() {
         let Some((selector, changes)) = entry(reader, &pointer, item) else { continue };
+        if seen.has_too_many_patterns(reader, &pointer, &selector) {
+            break;
+        }
         if seen.is_new(reader, &pointer, &selector) {
             entries.push(Entry { selector, changes, position: reader.position(&pointer) });
         }
@@ -118,11 +130,28 @@ fn refuse_changes(reader: &mut Reader, section: &Section<'_>, selector: &Selecto
 }
 
 impl Seen {
+    /// Counts patterns; a fault when there are too many to go on.
+    fn has_too_many_patterns(
+        &mut self,
+        reader: &mut Reader,
+        pointer: &str,
+        selector: &Selector,
+    ) -> bool {
+        self.n_patterns += usize::from(matches!(selector, Selector::Pattern(_)));
+        if self.n_patterns <= MAX_PATTERNS {
+            return false;
+        }
+        let fault = Diagnostic::error(format!("more than {MAX_PATTERNS} patterns in one list"))
+            .help("use tags or wider patterns");
+        reader.fault(pointer, fault);
+        true
+    }
+
     /// Whether no earlier selector has the same text; a fault when one has.
     fn is_new(&mut self, reader: &mut Reader, pointer: &str, selector: &Selector) -> bool {
         let text = selector.to_string();
-        let Some(first) = self.0.get(&text) else {
-            self.0.insert(text, reader.position(pointer));
+        let Some(first) = self.positions.get(&text) else {
+            self.positions.insert(text, reader.position(pointer));
             return true;
         };
         let fault = Diagnostic::error(format!("{} is listed twice", quote(&text)));
@@ -365,6 +394,15 @@ mod tests {
         assert_eq!(faults(&tags), ["/tools/1: `tag:A` is listed twice; first on line 1"]);
         let deny = json!({ "deny": ["A*", "A*"], "tools": ["A*"] });
         assert_eq!(faults(&deny), ["/deny/1: `A*` is listed twice; first on line 1"]);
+    }
+
+    #[test]
+    fn patterns_are_counted() {
+        let patterns = |n_patterns: usize| json!({ "tools": (0..n_patterns).map(|n| format!("a{n}*")).collect::<Vec<_>>() });
+        assert_eq!(read_value(&patterns(1_000)).unwrap().entries.len(), 1_000);
+        let expected =
+            ["/tools/1000: more than 1000 patterns in one list; use tags or wider patterns"];
+        assert_eq!(faults(&patterns(1_002)), expected);
     }
 
     #[test]

@@ -37,10 +37,20 @@ pub enum Selector {
 pub struct Pattern {
     /// As it is shown: the method in upper case, one blank before the path.
     text: String,
-    /// `None` is a pattern over operationIds.
-    method: Option<GlobMatcher>,
+    over: Over,
     /// Over the path, or over the operationId.
     rest: GlobMatcher,
+}
+
+/// What a pattern goes over.
+#[derive(Clone, Debug)]
+enum Over {
+    /// OperationIds.
+    Ids,
+    /// Paths, of every method.
+    Paths,
+    /// Paths of one method, in upper case.
+    PathsOf(String),
 }
 
 /// Methods whose name followed by a blank is taken for a key with a broken path; in capitals only,
@@ -62,11 +72,11 @@ impl Selector {
             .map(|(method, path)| (method, path.trim_start()))
             .filter(|(method, path)| is_method(method) && path.starts_with(['/', '*']));
         if let Some((method, path)) = key {
-            return Self::key(&method.to_ascii_uppercase(), path);
+            return Self::key(method, path);
         }
         refuse_half_keys(text)?;
         if text.contains('*') {
-            let pattern = Pattern { text: text.to_owned(), method: None, rest: glob(text)? };
+            let pattern = Pattern { text: text.to_owned(), over: Over::Ids, rest: glob(text)? };
             return Ok(Self::Pattern(pattern));
         }
         Ok(Self::Id(text.to_owned()))
@@ -89,11 +99,14 @@ impl Selector {
     }
 
     fn key(method: &str, path: &str) -> Result<Self, Diagnostic> {
-        if !method.contains('*') && !path.contains('*') {
-            return Ok(Self::Key { method: method.to_owned(), path: path.to_owned() });
-        }
+        let method = method.to_ascii_uppercase();
         let text = format!("{method} {path}");
-        Ok(Self::Pattern(Pattern { text, method: Some(glob(method)?), rest: glob(path)? }))
+        let over = match method.as_str() {
+            "*" => Over::Paths,
+            _ if path.contains('*') => Over::PathsOf(method),
+            _ => return Ok(Self::Key { method, path: path.to_owned() }),
+        };
+        Ok(Self::Pattern(Pattern { text, over, rest: glob(path)? }))
     }
 
     /// Whether it picks the operation with this key, operationId and tags. An operationId that several
@@ -122,11 +135,12 @@ impl Pattern {
     }
 
     fn matches(&self, method: &str, path: &str, id: &str) -> bool {
-        match &self.method {
-            Some(methods) => {
-                methods.is_match(method.to_ascii_uppercase()) && self.rest.is_match(path)
+        match &self.over {
+            Over::Ids => self.rest.is_match(id),
+            Over::Paths => self.rest.is_match(path),
+            Over::PathsOf(wanted) => {
+                wanted.eq_ignore_ascii_case(method) && self.rest.is_match(path)
             }
-            None => self.rest.is_match(id),
         }
     }
 }
@@ -144,8 +158,8 @@ impl fmt::Display for Selector {
 }
 
 fn is_method(word: &str) -> bool {
-    !word.is_empty()
-        && word.bytes().all(|byte| byte.is_ascii_alphabetic() || b"*-_".contains(&byte))
+    let letter = |byte: u8| byte.is_ascii_alphabetic() || b"-_".contains(&byte);
+    word == "*" || (!word.is_empty() && word.bytes().all(letter))
 }
 
 /// What is neither an operationId nor a whole key, with the key that was probably meant.
@@ -159,14 +173,18 @@ fn refuse_half_keys(text: &str) -> Result<(), Diagnostic> {
         let help = format!("write {}, or `*` for every method", quote(&format!("GET {text}")));
         return fault(format!("{} has no method", quote(text)), help);
     }
-    match text.split_once(char::is_whitespace) {
-        Some((method, path)) if METHODS.contains(&method) => {
-            let path = path.trim_start().trim_start_matches("./");
-            let help = format!("write {}", quote(&format!("{method} /{path}")));
-            fault(format!("the path of {} does not start with `/`", quote(text)), help)
-        }
-        _ => Ok(()),
+    let Some((method, path)) = text.split_once(char::is_whitespace) else { return Ok(()) };
+    let path = path.trim_start();
+    if method.contains('*') && path.starts_with('/') {
+        let help = format!("write {} for every method", quote(&format!("* {path}")));
+        return fault(format!("{} stands for several methods", quote(method)), help);
     }
+    if METHODS.contains(&method) {
+        let help =
+            format!("write {}", quote(&format!("{method} /{}", path.trim_start_matches("./"))));
+        return fault(format!("the path of {} does not start with `/`", quote(text)), help);
+    }
+    Ok(())
 }
 
 /// A glob in which only `*` is special. Runs of `*` become one, since `**` means something else there.
@@ -235,6 +253,7 @@ mod tests {
         check("/api/v1/memos", "write `GET /api/v1/memos`");
         check("/api/*", "write `GET /api/*`");
         check("GET api/v1/memos", "write `GET /api/v1/memos`");
+        check("P* /memos", "write `* /memos` for every method");
         check("tag:", "names no tag");
         check("tag:Memo*", "name the tag in full");
     }
@@ -289,7 +308,6 @@ mod tests {
         check("GET /api/v1/memos/*", &[2]);
         check("GET /api/v1/memos*", &[0, 2]);
         check("* /api/v1/memos", &[0, 1]);
-        check("P* /api/v1/memos", &[1]);
         check("MemoService_*", &[0, 1]);
         check("*Memo", &[1]);
         check("*Service_*e*", &[0, 1, 3]);
@@ -307,5 +325,28 @@ mod tests {
         check("odd{id}*", &[4]);
         check("odd{*}", &[4]);
         check("!*", &[]);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_selector_reads_back_as_itself(text in "(tag:|[a-zA-Z]{1,5} +)?[*/{}\\[\\]?\\\\a-c _.-]{0,12}") {
+            if let Ok(selector) = Selector::parse(&text) {
+                let shown = selector.to_string();
+                let again = Selector::parse(&shown).unwrap();
+                assert_eq!(again.to_string(), shown);
+                assert_eq!(again.names_one(), selector.names_one());
+            }
+        }
+
+        #[test]
+        fn a_pattern_picks_what_its_stars_stand_for(
+            parts in proptest::collection::vec("[{}\\[\\]?\\\\a-c!,^-]{0,4}", 2..4),
+            inside in "[a-z/{}]{0,6}",
+        ) {
+            let selector = Selector::parse(&format!("GET /{}", parts.join("*"))).unwrap();
+            let path = format!("/{}", parts.join(&inside));
+            assert!(selector.matches("GET", &path, None, &[]));
+            assert!(!selector.matches("GET", &format!("x{path}"), None, &[]));
+        }
     }
 }

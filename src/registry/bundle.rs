@@ -5,7 +5,7 @@
 //! only describes is left out, a keyword of the wrong kind is not enforced, identifiers and dialects
 //! of nested schemas go, and a pattern that no engine takes is a warning.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use jsonschema::{Draft, PatternCache, PatternOptions, Registry, Validator};
 use serde_json::{Map, Value, json};
@@ -67,13 +67,13 @@ impl<'a> Bundle<'a> {
     /// # Errors
     /// In words, when the set does not hold together.
     pub(super) fn seal(self) -> Result<Sealed, String> {
-        let resource = json!({ "$defs": self.defs });
+        let resource = json!({ "$defs": &self.defs });
         let registry = Registry::new()
             .draft(Draft::Draft202012)
             .add(DEFS, resource)
             .and_then(|builder| builder.prepare())
             .map_err(|error| error.to_string())?;
-        Ok(Sealed { registry, patterns: self.patterns.cache })
+        Ok(Sealed { registry, patterns: self.patterns.cache, defs: Arc::new(self.defs) })
     }
 
     fn schema(&mut self, schema: &Value) -> Value {
@@ -178,7 +178,7 @@ fn kinds(value: &Value) -> Option<Value> {
                     kept.push(word);
                 }
             }
-            (kept.len() > 0 && words.iter().all(known)).then(|| json!(kept))
+            (!kept.is_empty() && words.iter().all(known)).then(|| json!(kept))
         }
         word => known(word).then(|| word.clone()),
     }
@@ -234,9 +234,15 @@ fn options<'i>(cache: &PatternCache) -> jsonschema::ValidationOptions<'i> {
 pub(super) struct Sealed {
     registry: Registry<'static>,
     patterns: PatternCache,
+    defs: Arc<Map<String, Value>>,
 }
 
 impl Sealed {
+    /// The schemas by the last part of their references.
+    pub(super) fn defs(&self) -> Arc<Map<String, Value>> {
+        self.defs.clone()
+    }
+
     /// Compiles a schema that [`Bundle::add`] made.
     ///
     /// # Errors
@@ -250,9 +256,8 @@ impl Sealed {
 }
 
 #[cfg(test)]
+#[expect(clippy::needless_pass_by_value, reason = "cases are written as values")]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
 
     fn resolve(reference: &str) -> Result<Arc<Value>, Fault> {

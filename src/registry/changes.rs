@@ -89,6 +89,9 @@ fn one(slot: &mut Slot, change: &ArgumentChange) -> Result<(), Diagnostic> {
     if let Some(value) = &change.fixed {
         slot.source = Source::Fixed(value.clone());
     }
+    if change.default.is_some() || change.fixed.is_some() {
+        slot.stand_in_at = Some(change.argument.position.clone());
+    }
     slot.slashes = change.slashes;
     if change.slashes && slot.place != Place::Path {
         let words = format!("`{}` is not in the path, so `slashes` means nothing", slot.argument);

@@ -5,6 +5,7 @@
 //! meant ([`repair`]); what then still fails is said all at once, in a model's words ([`words`]).
 
 mod bounds;
+mod cost;
 mod repair;
 mod texts;
 mod words;
@@ -19,7 +20,10 @@ use super::{
     plan::{ArgumentFault, Arguments, Source},
     view::View,
 };
-use crate::config::Limits;
+use crate::{
+    config::Limits,
+    diagnostic::{Diagnostic, Position},
+};
 use texts::Text;
 
 /// Names that some clients add to every call; dropped where the tool has no such argument.
@@ -30,6 +34,7 @@ const CLIENT_EXTRAS: [&str; 6] =
 #[derive(Debug)]
 pub struct Checker {
     validator: Validator,
+    schema: cost::Schema,
     arguments: Vec<Argument>,
     /// Names that are no argument go into the body.
     extra: bool,
@@ -47,6 +52,7 @@ pub struct Checker {
 struct Argument {
     name: String,
     place: Place,
+    required: bool,
     /// Where it is shown as text and means any JSON value.
     text: Option<Text>,
 }
@@ -56,6 +62,8 @@ struct Argument {
 struct Whole {
     validator: Validator,
     fields: Vec<(String, Source)>,
+    /// A body is sent although no field is given.
+    required: bool,
 }
 
 /// What a checker is made of, before the shared schemas are complete.
@@ -65,6 +73,38 @@ pub(super) struct Checking {
     pub(super) root: Value,
     /// The schema of the whole body, as the bundle made it.
     pub(super) rules: Option<Value>,
+    /// Values of the allowlist.
+    pub(super) stand_ins: Vec<StandIn>,
+}
+
+/// A value of the allowlist that is sent when the caller gives none.
+#[derive(Clone, Debug)]
+pub(super) struct StandIn {
+    /// For which argument.
+    pub(super) argument: String,
+    /// The argument's schema, as the bundle made it.
+    pub(super) schema: Value,
+    /// The value.
+    pub(super) value: Value,
+    /// Where the allowlist says it.
+    pub(super) position: Position,
+}
+
+/// The values of the allowlist that their own arguments would refuse.
+///
+/// # Errors
+/// In words, when a schema does not compile.
+pub(super) fn unfit(stand_ins: &[StandIn], sealed: &Sealed) -> Result<Vec<Diagnostic>, String> {
+    let mut unfit = Vec::new();
+    for StandIn { argument, schema, value, position } in stand_ins {
+        let faults = words::faults(&sealed.validator(schema)?, value);
+        if let Some(ArgumentFault { path, words }) = faults.into_iter().next() {
+            let path = if path.is_empty() { path } else { format!("`{path}`: ") };
+            let words = format!("the value for `{argument}` does not fit: {path}{words}");
+            unfit.push(Diagnostic::error(words).at(position.clone()));
+        }
+    }
+    Ok(unfit)
 }
 
 impl Checker {
@@ -78,19 +118,24 @@ impl Checker {
         (input, published, view): (&Input, &Map<String, Value>, &View<'_>),
         limits: &Limits,
     ) -> Result<Self, String> {
-        let whole = match &checking.rules {
-            Some(rules) => {
-                Some(Whole { validator: sealed.validator(rules)?, fields: fields(input) })
-            }
-            None => None,
+        let whole = match (&checking.rules, &input.form) {
+            (Some(rules), Form::Fields { required, .. }) => Some(Whole {
+                validator: sealed.validator(rules)?,
+                fields: fields(input),
+                required: *required,
+            }),
+            _ => None,
         };
         let argument = |slot: &Slot| Argument {
             name: slot.argument.clone(),
             place: slot.place,
-            text: texts::of_slot(slot, input, published, view),
+            required: slot.required,
+            text: texts::of_slot(slot, input, published, view)
+                .filter(|text| slot.place != Place::Body || *text != Text::Any),
         };
         Ok(Self {
             validator: sealed.validator(&checking.root)?,
+            schema: cost::Schema { root: checking.root.clone(), defs: sealed.defs() },
             arguments: input.arguments().map(argument).collect(),
             extra: input.extra().is_some(),
             together: input.together.clone(),
@@ -112,13 +157,14 @@ impl Checker {
         };
         let mut faults = self.names(&mut arguments);
         self.read_texts(&mut arguments);
-        let mut value = Value::Object(arguments);
-        faults.extend(repair::check(&self.validator, &mut value, ""));
-        // Repair changes values and drops nulls; the root stays an object.
-        let arguments = match value {
-            Value::Object(arguments) => arguments,
-            _ => Map::new(),
-        };
+        let mut kept = Map::new();
+        for (name, value) in arguments {
+            let (value, found) = repair::check(&self.validator, &self.schema, &name, value);
+            faults.extend(found);
+            kept.extend(value.map(|value| (name, value)));
+        }
+        let arguments = kept;
+        faults.extend(self.missing(&arguments));
         faults.extend(self.companions(&arguments));
         if faults.is_empty() {
             faults.extend(self.check_whole(&arguments));
@@ -163,25 +209,34 @@ impl Checker {
         }
     }
 
+    /// What every call must give.
+    fn missing(&self, arguments: &Map<String, Value>) -> Vec<ArgumentFault> {
+        let is_missing =
+            |argument: &&Argument| argument.required && !arguments.contains_key(&argument.name);
+        let missing = self.arguments.iter().filter(is_missing);
+        missing.map(|argument| fault(argument.name.clone(), words::MISSING)).collect()
+    }
+
     /// What must be given because of what was given.
     fn companions(&self, arguments: &Map<String, Value>) -> Vec<ArgumentFault> {
-        let is_field = |argument: &&Argument| argument.place == Place::Field;
-        let fields = || self.arguments.iter().filter(is_field);
-        let mut given = fields().filter(|field| arguments.contains_key(&field.name));
-        let Some(first) = given.next() else {
-            if self.one_of.is_empty() || self.extra && !arguments.is_empty() {
+        let Some(first) = arguments.keys().find(|name| self.is_in_fields(name)) else {
+            if self.one_of.is_empty() {
                 return Vec::new();
             }
             let choices = words::list(self.one_of.iter().map(String::as_str));
-            return vec![fault(
-                "",
-                format!("nothing to change was given; give at least one of {choices}"),
-            )];
+            let words = format!("nothing to change was given; give at least one of {choices}");
+            return vec![fault("", words)];
         };
         let missing = self.together.iter().filter(|name| !arguments.contains_key(*name));
         let words =
-            |name: &String| fault(name.clone(), format!("required once `{}` is given", first.name));
+            |name: &String| fault(name.clone(), format!("required once `{first}` is given"));
         missing.map(words).collect()
+    }
+
+    /// Whether a name is a field of the body: a known one, or one that is no argument.
+    fn is_in_fields(&self, name: &str) -> bool {
+        let known = self.arguments.iter().find(|argument| argument.name == name);
+        known.is_none_or(|argument| argument.place == Place::Field)
     }
 
     /// The rules of the whole body, on the body as it will be built.
@@ -200,16 +255,28 @@ impl Checker {
                 body.insert(name.clone(), value.clone());
             }
         }
+        if body.is_empty() && !whole.required {
+            return Vec::new();
+        }
         words::faults(&whole.validator, &Value::Object(body))
     }
 }
 
+/// Whether the whole body is shown as a string that holds any JSON. It is sent digit by digit, so
+/// the check leaves it as it is.
+pub(super) fn shows_body_as_text(
+    input: &Input,
+    published: &Map<String, Value>,
+    view: &View<'_>,
+) -> bool {
+    let mut bodies = input.arguments().filter(|slot| slot.place == Place::Body);
+    bodies.any(|slot| texts::of_slot(slot, input, published, view) == Some(Text::Any))
+}
+
+/// The fields of the body with their wire names.
 fn fields(input: &Input) -> Vec<(String, Source)> {
     let fields = input.slots.iter().filter(|slot| slot.place == Place::Field);
-    match input.form {
-        Form::Fields { .. } => fields.map(|f| (f.wire.clone(), f.source.clone())).collect(),
-        Form::None | Form::Whole(_) => Vec::new(),
-    }
+    fields.map(|slot| (slot.wire.clone(), slot.source.clone())).collect()
 }
 
 fn fault(path: impl Into<String>, words: impl Into<String>) -> ArgumentFault {
@@ -217,6 +284,7 @@ fn fault(path: impl Into<String>, words: impl Into<String>) -> ArgumentFault {
 }
 
 #[cfg(test)]
+#[expect(clippy::needless_pass_by_value, reason = "cases are written as values")]
 mod tests {
     use serde_json::json;
 
@@ -387,6 +455,14 @@ mod tests {
         let sample = Sample::new("POST /memos").body("application/json", memo());
         passes(&sample, json!({}), json!({}));
         fails(&sample, json!({"content": "c"}), "state: required once `content` is given");
+        let always = Sample::new("POST /memos").body("application/json", memo());
+        let always = always.changes("arguments: { pinned: { fixed: true } }");
+        fails(&always, json!({"content": "c"}), "state: required, but not given");
+        let open =
+            json!({"properties": {"a": {}}, "required": ["a"], "additionalProperties": true});
+        let open = Sample::new("POST /{id}").body("application/json", open);
+        passes(&open, json!({"id": "1"}), json!({"id": "1"}));
+        fails(&open, json!({"id": "1", "b": 1}), "a: required once `b` is given");
     }
 
     #[test]
@@ -407,6 +483,8 @@ mod tests {
         let sample = Sample::new("POST /x").body("application/json!", body.clone());
         passes(&sample, json!({"b": 1}), json!({"b": 1}));
         fails(&sample, json!({}), ": fits none of its forms: with \"a\", or with \"b\"; got `{}`");
+        let optional = Sample::new("POST /x").body("application/json", body.clone());
+        passes(&optional, json!({}), json!({}));
         let fixed = Sample::new("POST /x").body("application/json!", body);
         passes(&fixed.changes("arguments: { a: { fixed: 1 } }"), json!({}), json!({}));
     }
@@ -420,6 +498,9 @@ mod tests {
         let nested = json!({"type": "object", "properties": {"b": {"type": "array", "items": {}}}});
         passes(&field(nested), json!({"a": {"b": ["1", "x"]}}), json!({"a": {"b": [1, "x"]}}));
         let whole = Sample::new("POST /x").body("application/json!", json!({}));
+        passes(&whole, json!({"body": "[1]"}), json!({"body": "[1]"}));
+        let either = json!({"oneOf": [{"type": "array"}, {"type": "object"}]});
+        let whole = Sample::new("POST /x").body("application/json!", either);
         passes(&whole, json!({"body": "[1]"}), json!({"body": [1]}));
     }
 
@@ -438,5 +519,31 @@ mod tests {
         let started = std::time::Instant::now();
         let _ = check(&slow, json!({"a": "a".repeat(2_000)}));
         assert!(started.elapsed().as_secs() < 5);
+    }
+
+    #[test]
+    fn unions_within_unions_end() {
+        let deep = |levels: u32| {
+            let first = 40 - levels;
+            let sample = field(json!({"$ref": format!("#/components/schemas/Deep{first}")}));
+            let mut value = json!({"y": 1});
+            for _ in 0..=levels {
+                value = json!({ "x": value });
+            }
+            check(&sample, json!({ "a": value })).unwrap_err()
+        };
+        assert!(deep(4).starts_with("a: fits none of its forms: `a.x`"), "{}", deep(4));
+        let started = std::time::Instant::now();
+        assert!(deep(14).contains("too many forms"), "{}", deep(14));
+        assert!(deep(40).contains("nested too deep"), "{}", deep(40));
+        assert!(started.elapsed().as_secs() < 5);
+    }
+
+    #[test]
+    fn a_large_wrong_value_is_refused_without_details() {
+        let list = query(json!({"type": "array", "items": {"type": "integer"}}));
+        let many = |one: &str| json!({"a": vec![json!(one); 120_000]});
+        let faults = check(&list, many("x")).unwrap_err();
+        assert!(faults.starts_with("a: does not fit its schema; it is too large"), "{faults}");
     }
 }

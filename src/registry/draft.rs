@@ -8,9 +8,10 @@ use http::HeaderName;
 use serde_json::{Map, Value, json};
 
 use super::{
-    Refusal, Settings, Tool, ToolName,
+    Settings, Tool, ToolName,
     bundle::{Bundle, Sealed},
-    check::{Checker, Checking},
+    check::{self, Checker, Checking, StandIn},
+    findings::Refusal,
     hints::Hints,
     input::{self, Form, Input},
     name,
@@ -80,7 +81,9 @@ impl<'a> Draft<'a> {
         let resolve = |reference: &str| workshop.api.schema(reference);
         let Output { shape, schema: output, .. } = output::output(&details.replies, &resolve);
         let hints = Hints::new(&operation.key.method, pick.changes().annotations);
-        let plan = plan(pick, workshop, &Parts { details, template, input: &input, shape, hints })?;
+        let body_as_text = check::shows_body_as_text(&input, &published, workshop.view);
+        let parts = Parts { details, template, input: &input, body_as_text, shape, hints };
+        let plan = plan(pick, workshop, &parts)?;
         let is_shown = pick.changes().output.unwrap_or(workshop.allowlist.output);
         let output = Some(output).filter(|_| is_shown);
         let listed = listed(pick, workshop, &names.name, (published, output, hints));
@@ -103,8 +106,12 @@ impl<'a> Draft<'a> {
         let input = (&self.input, &published, workshop.view);
         let limits = &workshop.settings.limits;
         let operation = self.pick.operation;
-        let checker = Checker::compile(&self.checking, sealed, input, limits)
-            .map_err(|words| Refusal::fault(Fault { pointer: operation.pointer.clone(), words }))?;
+        let broken = |words| Refusal::fault(Fault { pointer: operation.pointer.clone(), words });
+        let unfit = check::unfit(&self.checking.stand_ins, sealed).map_err(broken)?;
+        if !unfit.is_empty() {
+            return Err(Refusal::Allowlist(unfit));
+        }
+        let checker = Checker::compile(&self.checking, sealed, input, limits).map_err(broken)?;
         Ok(Tool {
             name: self.name,
             aliases: self.aliases,
@@ -167,13 +174,22 @@ fn checking(input: &Input, bundle: &mut Bundle<'_>) -> Result<Checking, Fault> {
         }
         Form::Fields { .. } | Form::Whole(_) | Form::None => None,
     };
-    Ok(Checking { root, rules })
+    let mut stand_ins = Vec::new();
+    for slot in &input.slots {
+        if let (Some(value), Some(position)) = (slot.source.stand_in(), &slot.stand_in_at) {
+            let schema = bundle.add(&slot.schema)?;
+            let (argument, position) = (slot.argument.clone(), position.clone());
+            stand_ins.push(StandIn { argument, schema, value: value.clone(), position });
+        }
+    }
+    Ok(Checking { root, rules, stand_ins })
 }
 
 struct Parts<'a> {
     details: Details,
     template: Template,
     input: &'a Input,
+    body_as_text: bool,
     shape: Shape,
     hints: Hints,
 }
@@ -185,6 +201,7 @@ fn plan(pick: &Pick<'_>, workshop: &Workshop<'_>, parts: &Parts<'_>) -> Result<P
     let make = super::place::Make {
         method: pick.operation.key.method.clone(),
         base_path: base.unwrap_or_else(|| path::encoded(&parts.details.server_path)),
+        body_as_text: parts.body_as_text,
         shape: parts.shape,
         response_headers: response_headers(pick)?,
         reads: parts.hints.read_only,
@@ -245,26 +262,4 @@ fn listed(
     listed.insert("annotations".into(), hints.listed().into());
     listed.insert("_meta".into(), meta.into());
     listed
-}
-
-impl Refusal {
-    fn fault(fault: Fault) -> Self {
-        Self::Uncallable(vec![fault])
-    }
-
-    fn from_api(api: &Api, faults: Vec<Fault>) -> Self {
-        if faults.iter().any(|fault| is_torn(api, fault)) {
-            Self::Torn(faults)
-        } else {
-            Self::Uncallable(faults)
-        }
-    }
-}
-
-/// Whether a fault stands at a reference into the document itself: its target is missing, as in a
-/// document that is only half written.
-fn is_torn(api: &Api, fault: &Fault) -> bool {
-    let node = api.raw().pointer(&fault.pointer);
-    let reference = node.and_then(|node| node.as_str().or_else(|| node.get("$ref")?.as_str()));
-    reference.is_some_and(|reference| reference.starts_with('#'))
 }

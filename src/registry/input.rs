@@ -9,7 +9,8 @@ use http::Method;
 use serde_json::{Map, Value, json};
 
 use super::{
-    Refusal, alias, changes,
+    alias, changes,
+    findings::Refusal,
     media::{self, choose},
     object::{self, Extra, Object},
     path::Template,
@@ -19,6 +20,7 @@ use super::{
 };
 use crate::{
     allowlist::{Changes, header::is_protected},
+    diagnostic::Position,
     openapi::{Body, Details, Encoding, Fault, Location, Parameter},
 };
 
@@ -39,6 +41,8 @@ pub(super) struct Slot {
     pub(super) required: bool,
     /// Where its value comes from.
     pub(super) source: Source,
+    /// Where the allowlist says a value that is sent when the caller gives none.
+    pub(super) stand_in_at: Option<Position>,
     /// How a parameter's value is written.
     pub(super) encoding: Encoding,
     /// How a form writes a field's value.
@@ -201,6 +205,7 @@ fn parameter_slot(parameter: &Parameter, template: &Template, view: &View<'_>) -
         description: text::argument(&words, parameter.deprecated),
         required: parameter.required || place == Place::Path,
         source: Source::Argument(String::new()),
+        stand_in_at: None,
         encoding: parameter.encoding.clone(),
         part: Part { encoding: parameter.encoding.clone(), content_type: None, binary: false },
         slashes: false,
@@ -272,6 +277,7 @@ fn field_slot(name: &str, schema: &Value, part: Part, required: bool) -> Slot {
         description: text::argument(&format!("{}{binary}", schema_words(schema)), deprecated),
         required,
         source: Source::Argument(String::new()),
+        stand_in_at: None,
         encoding: part.encoding.clone(),
         part,
         slashes: false,
@@ -322,7 +328,10 @@ impl Input {
     /// Decides what must be given. `fixed` says that the allowlist has decided it already.
     fn require(&mut self, method: &Method, wanted: &[String], fixed: bool) {
         let patch = *method == Method::PATCH;
-        let body_required = matches!(self.form, Form::Fields { required: true, .. });
+        // A value that is always there makes a body of its own.
+        let is_sent = |slot: &Slot| slot.place == Place::Field && !slot.is_open();
+        let body_required = matches!(self.form, Form::Fields { required: true, .. })
+            || self.slots.iter().any(is_sent);
         for slot in &mut self.slots {
             let loose = slot.place == Place::Field && !fixed && (patch || !body_required);
             slot.required &= slot.is_open() && !loose;
@@ -348,10 +357,17 @@ impl Input {
 
     /// The object schema that is made portable and published.
     pub(super) fn published(&self) -> Value {
-        self.root(&Slot::published)
+        let mut root = self.root(&Slot::published);
+        let required: Vec<&str> =
+            self.arguments().filter(|s| s.required).map(|s| s.argument.as_str()).collect();
+        if let Some(map) = root.as_object_mut().filter(|_| !required.is_empty()) {
+            map.insert("required".into(), required.into());
+        }
+        root
     }
 
-    /// The object schema that the values of arguments are checked against.
+    /// The object schema that each argument is checked against, alone; which ones must be given is
+    /// for the checker.
     pub(super) fn checking(&self) -> Value {
         self.root(&|slot| slot.schema.clone())
     }
@@ -359,21 +375,13 @@ impl Input {
     fn root(&self, schema: &dyn Fn(&Slot) -> Value) -> Value {
         let properties: Map<String, Value> =
             self.arguments().map(|slot| (slot.argument.clone(), schema(slot))).collect();
-        let required: Vec<&str> =
-            self.arguments().filter(|s| s.required).map(|s| s.argument.as_str()).collect();
-        let mut root = json!({ "type": "object", "properties": properties });
-        if let Some(map) = root.as_object_mut() {
-            if !required.is_empty() {
-                map.insert("required".into(), required.into());
-            }
-            let extra = self.extra().cloned().unwrap_or(Value::Bool(false));
-            map.insert("additionalProperties".into(), extra);
-        }
-        root
+        let extra = self.extra().cloned().unwrap_or(Value::Bool(false));
+        json!({ "type": "object", "properties": properties, "additionalProperties": extra })
     }
 }
 
 #[cfg(test)]
+#[expect(clippy::needless_pass_by_value, reason = "cases are written as values")]
 mod tests {
     use super::*;
     use crate::registry::sample::Sample;

@@ -187,6 +187,7 @@ fn is_requirement(schema: &Value) -> bool {
 }
 
 #[cfg(test)]
+#[expect(clippy::needless_pass_by_value, reason = "cases are written as values")]
 mod tests {
     use std::sync::Arc;
 

@@ -46,6 +46,8 @@ pub(super) struct Make {
     pub(super) method: Method,
     /// Before the path; percent-encoded.
     pub(super) base_path: String,
+    /// The whole body is shown as a string that holds JSON.
+    pub(super) body_as_text: bool,
     /// The shape of the result.
     pub(super) shape: Shape,
     /// Lifted into the answer.
@@ -81,7 +83,7 @@ impl Make {
             query: parameters(input, Place::Query),
             headers: parameters(input, Place::Header),
             cookies: parameters(input, Place::Cookie),
-            body: body(input),
+            body: body(input, self.body_as_text),
             shape: self.shape,
             response_headers: self.response_headers,
             reads: self.reads,
@@ -126,12 +128,12 @@ fn parameters(input: &Input, place: Place) -> Vec<Parameter> {
     at(input, place).map(parameter).collect()
 }
 
-fn body(input: &Input) -> BodyPlan {
+fn body(input: &Input, text: bool) -> BodyPlan {
     match &input.form {
         Form::None => BodyPlan::None,
         Form::Whole(media) => match at(input, Place::Body).next() {
             Some(slot) => {
-                BodyPlan::Whole { source: slot.source.clone(), media: media.clone(), text: false }
+                BodyPlan::Whole { source: slot.source.clone(), media: media.clone(), text }
             }
             None => BodyPlan::None,
         },
@@ -186,4 +188,125 @@ fn places(plan: &Plan) -> Vec<&str> {
     };
     let sources = parameters.map(|parameter| &parameter.source).chain(body);
     path.into_iter().chain(sources.filter_map(Source::argument)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::{Map, Value, json};
+
+    use super::*;
+    use crate::{
+        openapi::Location,
+        registry::{path, sample::Sample},
+    };
+
+    fn plan(sample: &Sample) -> Plan {
+        let make = Make {
+            method: sample.method.clone(),
+            base_path: String::new(),
+            body_as_text: false,
+            shape: Shape::Empty,
+            response_headers: Vec::new(),
+            reads: true,
+            timeout: Duration::ZERO,
+            max_response: 0,
+        };
+        let template = path::parse(&sample.path).unwrap();
+        make.plan(&sample.input().unwrap(), &template, true).unwrap()
+    }
+
+    #[test]
+    fn every_slot_has_its_place() {
+        let body =
+            json!({"properties": {"a": {}, "b": {}, "id": {}}, "additionalProperties": true});
+        let sample = Sample::new("POST /x/{id}/y/{id}")
+            .query("ids[]", json!({}))
+            .parameter(Location::Header, "X-Trace!", json!({}))
+            .body("application/json!", body)
+            .changes("hide: [b]\narguments: { a: { fixed: 1 } }");
+        let plan = plan(&sample);
+        assert_eq!(places(&plan), ["id", "ids", "X_Trace", "body_id"]);
+        let BodyPlan::Fields { fields, required: true, extra: true, .. } = plan.body else {
+            panic!()
+        };
+        assert_eq!(fields[0].source, Source::Fixed(json!(1)));
+        assert_eq!(fields[1].name, "id");
+        assert_eq!(plan.query[0].name, "ids[]");
+    }
+
+    #[test]
+    fn arguments_that_narrow_a_reply_are_known() {
+        let check = |name: &str, expected: bool| {
+            let sample = Sample::new("GET /x").query(name, json!({}));
+            assert_eq!(plan(&sample).narrowing.len(), usize::from(expected), "{name}");
+        };
+        for name in ["pageSize", "page_size", "per-page", "limit", "maxResults", "filter", "q"] {
+            check(name, true);
+        }
+        check("filter[state]", true);
+        check("fields", true);
+        check("pageToken", false);
+        check("memo", false);
+    }
+
+    /// A few names that meet each other in every place.
+    fn name() -> impl Strategy<Value = String> {
+        prop::sample::select(vec![
+            "id",
+            "name",
+            "a.b",
+            "a[b]",
+            "a_b",
+            "body_name",
+            "query_id",
+            "ü",
+            "2",
+        ])
+        .prop_map(str::to_owned)
+    }
+
+    fn names() -> impl Strategy<Value = Vec<String>> {
+        prop::collection::btree_set(name(), 0..5).prop_map(|names| names.into_iter().collect())
+    }
+
+    proptest! {
+        #[test]
+        fn every_argument_has_exactly_one_place(
+            (path, query, headers, fields) in (names(), names(), names(), names()),
+            whole in any::<bool>(),
+            hidden in 0_usize..4,
+        ) {
+            let route: String = path.iter().map(|name| format!("/{{{name}}}")).collect();
+            let mut sample = Sample::new(&format!("POST /x{route}"));
+            for name in query {
+                sample = sample.query(&name, json!({}));
+            }
+            for name in headers {
+                sample = sample.parameter(Location::Header, &format!("{name}!"), json!({}));
+            }
+            let properties: Map<String, Value> =
+                fields.into_iter().map(|name| (name, json!({}))).collect();
+            let body = if whole { json!([]) } else { json!({ "properties": properties }) };
+            sample = sample.body("application/json", body);
+            let input = sample.input().unwrap();
+            let free = input.slots.iter().filter(|slot| slot.place != Place::Path);
+            let hide: Vec<String> =
+                free.take(hidden).map(|slot| format!("{:?}", slot.argument)).collect();
+            let sample = sample.changes(&format!("hide: [{}]", hide.join(", ")));
+            let published = sample.input().unwrap().published();
+            let mut shown: Vec<&str> =
+                published["properties"].as_object().unwrap().keys().map(String::as_str).collect();
+            let plan = plan(&sample);
+            let mut placed = places(&plan);
+            shown.sort_unstable();
+            placed.sort_unstable();
+            prop_assert_eq!(&shown, &placed);
+            shown.dedup();
+            prop_assert_eq!(shown.len(), placed.len());
+            let filled = |piece: &PathPiece| matches!(piece, PathPiece::Value(_));
+            let n_filled = plan.path.iter().flat_map(|segment| &segment.0).filter(|p| filled(p)).count();
+            prop_assert_eq!(n_filled, path.len());
+        }
+    }
 }

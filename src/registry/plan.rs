@@ -67,8 +67,9 @@ pub struct PathValue {
     pub encoding: Encoding,
     /// The value keeps its slashes.
     pub slashes: bool,
-    /// With `resource_names`: the template segments directly before the placeholder, from a literal on,
-    /// that a value may lead with. Empty means none.
+    /// With `resource_names`: the template segments directly before the placeholder, from the first
+    /// literal on. A value may lead with all of them, or with any later part that begins with a literal.
+    /// Empty means none.
     pub resource: Vec<ResourceSegment>,
 }
 
@@ -110,6 +111,14 @@ impl Source {
             Self::Argument(name) => arguments.get(name),
             Self::ArgumentOr(name, default) => Some(arguments.get(name).unwrap_or(default)),
             Self::Fixed(value) => Some(value),
+        }
+    }
+
+    /// The value that is sent when the caller gives none.
+    pub fn stand_in(&self) -> Option<&Value> {
+        match self {
+            Self::Argument(_) => None,
+            Self::ArgumentOr(_, value) | Self::Fixed(value) => Some(value),
         }
     }
 

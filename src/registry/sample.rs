@@ -6,9 +6,9 @@ use http::Method;
 use serde_json::{Value, json};
 
 use super::{
-    Refusal,
     bundle::Bundle,
     check::{Checker, Checking},
+    findings::Refusal,
     input::{self, Form, Input},
     path, portable,
     view::View,
@@ -45,6 +45,9 @@ impl Sample {
         };
         let template = path::parse(path).unwrap();
         for placeholder in template.placeholders() {
+            if sample.details.parameters.iter().any(|known| known.name == placeholder.name) {
+                continue;
+            }
             sample = sample.parameter(Location::Path, &placeholder.name, json!({"type": "string"}));
         }
         sample
@@ -140,7 +143,7 @@ impl Sample {
         };
         let published = portable::input(&input.published(), &resolve).schema;
         let of = (&input, &published, &view);
-        let checking = Checking { root, rules };
+        let checking = Checking { root, rules, stand_ins: Vec::new() };
         Checker::compile(&checking, &bundle.seal().unwrap(), of, &Limits::default()).unwrap()
     }
 }
@@ -169,6 +172,17 @@ pub(super) fn resolve(reference: &str) -> Result<Arc<Value>, Fault> {
                 "memo": {"$ref": "#/components/schemas/Memo"},
             }
         }),
+        deep if deep.starts_with("Deep") => {
+            let next = deep[4..].parse::<u32>().unwrap() + 1;
+            let next = json!({"$ref": format!("#/components/schemas/Deep{next}")});
+            let member =
+                |name: &str| json!({"properties": {"x": next, name: {}}, "type": "object"});
+            if next["$ref"].as_str().unwrap().ends_with("41") {
+                json!({"type": "integer"})
+            } else {
+                json!({"anyOf": [member("a"), member("b")]})
+            }
+        }
         _ => {
             let words = format!("`{reference}` does not exist");
             return Err(Fault { pointer: reference.into(), words });

@@ -136,10 +136,19 @@ pub(super) fn cut(text: &str, longest: usize) -> String {
 fn ends_sentence(text: &str, at: usize, c: char) -> bool {
     let next = text.get(at + c.len_utf8()..).and_then(|rest| rest.chars().next());
     match c {
+        '.' if is_abbreviation(text, at) => false,
         '.' | '!' | '?' => next.is_none_or(char::is_whitespace),
         '。' | '！' | '？' => true,
         _ => c == '\n' && next == Some('\n'),
     }
+}
+
+/// The stop of `e.g.`, `i.e.` and the like ends no sentence.
+fn is_abbreviation(text: &str, at: usize) -> bool {
+    let before = text.get(..at).unwrap_or_default();
+    let word = before.rsplit(char::is_whitespace).next().unwrap_or_default();
+    let word = word.trim_start_matches(['(', '[', '"']);
+    word.chars().count() == 1 || word.chars().nth(1) == Some('.') || word == "etc" || word == "vs"
 }
 
 /// The longest beginning of at most `longest` bytes that ends between characters.
@@ -203,6 +212,7 @@ mod tests {
     fn cuts_fall_at_a_sentence_then_at_a_word() {
         assert_eq!(cut("One two. Three four five.", 20), "One two.");
         assert_eq!(cut("One two three four five six", 20), "One two three…");
+        assert_eq!(cut("One two. Three (e.g. four) five", 22), "One two.");
         assert_eq!(cut("v1.2 is out now and about", 16), "v1.2 is out…");
         assert_eq!(cut("é".repeat(20).as_str(), 13), format!("{}…", "é".repeat(5)));
         assert!(description(None, parts("", &"word ".repeat(900))).len() <= DESCRIPTION);

@@ -196,6 +196,7 @@ fn beside(target: &Value, schema: &Value) -> Value {
 }
 
 #[cfg(test)]
+#[expect(clippy::needless_pass_by_value, reason = "cases are written as values")]
 mod tests {
     use serde_json::json;
 

@@ -9,21 +9,51 @@ use jsonschema::{
     JsonType, ValidationError, Validator,
     error::{TypeKind, ValidationErrorKind},
 };
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::words;
+use super::{
+    cost::{Means, Schema},
+    fault, words,
+};
 use crate::registry::plan::ArgumentFault;
 
 /// JSON texts within JSON texts; more is no mistake of a client.
 const ROUNDS: usize = 6;
+/// Said of a value whose faults would take too long to find.
+const UNSAID: &str =
+    "does not fit its schema; it is too large, or has too many forms within forms, to say where";
 /// Nodes repaired in one round.
 const MOST: usize = 10_000;
 
-/// Checks a value, repairing it in place, and says what still fails.
-pub(super) fn check(validator: &Validator, value: &mut Value, _root: &str) -> Vec<ArgumentFault> {
+/// Checks the value of one argument: what it was meant to be, and what still fails. `None` means
+/// that it was a `null` and counts as not given.
+pub(super) fn check(
+    validator: &Validator,
+    schema: &Schema,
+    argument: &str,
+    value: Value,
+) -> (Option<Value>, Vec<ArgumentFault>) {
+    let mut alone = Value::Object(Map::from_iter([(argument.to_owned(), value)]));
+    let faults = alone_in(validator, schema, &mut alone, argument);
+    (alone.as_object_mut().and_then(|alone| alone.shift_remove(argument)), faults)
+}
+
+fn alone_in(
+    validator: &Validator,
+    schema: &Schema,
+    value: &mut Value,
+    argument: &str,
+) -> Vec<ArgumentFault> {
     for _ in 0..ROUNDS {
+        let means = schema.means(value);
+        if means == Means::Nothing {
+            return vec![fault(words::cut(argument), "nested too deep in forms within forms")];
+        }
         if validator.is_valid(value) {
             return Vec::new();
+        }
+        if means == Means::Verdict {
+            return vec![fault(words::cut(argument), UNSAID)];
         }
         let repairs = repairs(validator, value);
         if repairs.is_empty() {

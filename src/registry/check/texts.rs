@@ -65,9 +65,11 @@ fn find(shown: &Value, schema: &Value, view: &View<'_>) -> Option<Text> {
 /// A node that is shown as text; one whose strings stand for themselves is read only as a structure.
 fn here(schema: &Value, view: &View<'_>) -> Option<Text> {
     let resolve = |reference: &str| view.get(reference);
+    if !portable::shown_as_text(schema, &resolve) {
+        return None;
+    }
     let reads_all = portable::read_text(schema, &resolve, "0").is_some();
-    let text = if reads_all { Text::Any } else { Text::Structure };
-    portable::shown_as_text(schema, &resolve).then_some(text)
+    Some(if reads_all { Text::Any } else { Text::Structure })
 }
 
 impl Text {

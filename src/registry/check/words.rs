@@ -15,6 +15,8 @@ use crate::registry::{near, plan::ArgumentFault, text};
 
 /// Faults that are said; more help nobody.
 const MOST: usize = 20;
+/// Said of what is not there.
+pub(super) const MISSING: &str = "required, but not given";
 /// Bytes of a value or a name that are repeated.
 const VALUE: usize = 80;
 /// Allowed values that are listed.
@@ -42,7 +44,7 @@ fn of(error: &ValidationError<'_>) -> Vec<ArgumentFault> {
         Kind::BacktrackLimitExceeded { .. } | Kind::RegexEngineFailure { .. } => Vec::new(),
         Kind::Required { property } => {
             let name = property.as_str().unwrap_or_default();
-            vec![fault(below(&at, name), "required, but not given")]
+            vec![fault(below(&at, name), MISSING)]
         }
         Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
             unexpected.iter().map(|name| fault(below(&at, &cut(name)), "unknown here")).collect()
