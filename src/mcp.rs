@@ -37,16 +37,10 @@ use std::{
     },
 };
 
-use futures_util::future::BoxFuture;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use crate::{
-    config::Limits,
-    registry::plan::{Arguments, Plan, Target},
-    snapshot::live::Live,
-    upstream::{Answer, Caller, CallerAuth, Progress},
-};
+use crate::{config::Limits, snapshot::live::Live, upstream::Caller};
 
 /// The kind of router that [`router`] makes.
 pub use axum::Router;
@@ -68,7 +62,7 @@ pub struct Settings {
 /// The edge of one process: what every way in shares. One is enough for HTTP and stdio together.
 pub struct Edge {
     live: Arc<Live>,
-    upstream: Arc<dyn Calls>,
+    caller: Caller,
     limits: Limits,
     origins: Origins,
     listings: list::Listings,
@@ -82,10 +76,6 @@ pub struct Edge {
 impl Edge {
     /// Serves what is live and calls with `caller`.
     pub fn new(live: Arc<Live>, caller: Caller, settings: Settings) -> Arc<Self> {
-        Self::over(live, Arc::new(caller), settings)
-    }
-
-    fn over(live: Arc<Live>, upstream: Arc<dyn Calls>, settings: Settings) -> Arc<Self> {
         let Settings { limits, origins, stopping } = settings;
         let counts = Arc::new(Counts::default());
         let sessions = session::Sessions::new(
@@ -99,7 +89,7 @@ impl Edge {
             streams: Arc::new(Semaphore::new(limits.streams)),
             ended: CancellationToken::new(),
             live,
-            upstream,
+            caller,
             limits,
             origins,
             sessions,
@@ -126,28 +116,6 @@ impl fmt::Debug for Edge {
     }
 }
 
-/// One call on its way to the upstream.
-struct Call<'a> {
-    target: &'a Target,
-    plan: &'a Plan,
-    arguments: &'a Arguments,
-    auth: &'a CallerAuth,
-    progress: &'a (dyn Fn(Progress) + Send + Sync),
-}
-
-/// What the edge needs of the upstream: [`Caller`], or a script in tests.
-trait Calls: Send + Sync {
-    /// Makes one call. Dropping the future cancels it.
-    fn call<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Answer>;
-}
-
-impl Calls for Caller {
-    fn call<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Answer> {
-        let Call { target, plan, arguments, auth, progress } = call;
-        Box::pin(self.call(target, plan, arguments, auth, progress))
-    }
-}
-
 /// Numbers that only rise, and gauges of what is open now.
 #[derive(Debug, Default)]
 pub struct Counts {
@@ -159,7 +127,7 @@ pub struct Counts {
     pub calls_running: AtomicU64,
     /// Calls since the start, whatever came of them.
     pub calls: AtomicU64,
-    /// Panics caught; each has the number its caller was told.
+    /// Panics caught outside the upstream; each has the number its caller was told.
     pub panics: AtomicU64,
     /// Requests refused for their `Origin` or `Host`.
     pub refused_origins: AtomicU64,

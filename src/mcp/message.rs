@@ -61,7 +61,7 @@ impl Message {
         };
         let kind = kind(object)?;
         let id = kind.id();
-        Self::of(text, &strict, object, kind, limits).map_err(|refusal| refusal.to(id))
+        Self::of(text, &strict, object, kind).map_err(|refusal| refusal.to(id))
     }
 
     fn of(
@@ -69,7 +69,6 @@ impl Message {
         strict: &Strict,
         object: &Map<String, Value>,
         kind: Kind,
-        limits: &Limits,
     ) -> Result<Self, Refusal> {
         let method = object.get("method").and_then(Value::as_str).unwrap_or_default().to_owned();
         let params = object.get("params").unwrap_or(&Value::Null);
@@ -87,7 +86,7 @@ impl Message {
             })?;
         }
         let faults = match method.as_str() {
-            "tools/call" => arguments::faults(text, strict, limits.argument_string),
+            "tools/call" => arguments::faults(text, strict),
             _ => Vec::new(),
         };
         Ok(Self {

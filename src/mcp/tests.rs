@@ -1,7 +1,7 @@
 //! The edge as clients meet it: raw JSON-RPC over a real socket and over lines, no client library.
 //!
-//! [`Bench`] is one edge with a scripted upstream; [`Bench::ask`] sends one request by each way in, and
-//! [`Bench::check`] expects the same answer from all of them.
+//! A bench is one edge with an API in this process as its upstream; `ask` sends one request by one way
+//! in, and `check` expects the same answer from all of them.
 
 mod calls;
 mod changes;

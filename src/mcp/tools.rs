@@ -21,12 +21,9 @@ use rmcp::{
 };
 use tokio::sync::mpsc;
 
-use super::{Call, Edge, Gauge, digits, notify::Arrival};
+use super::{Counts, Edge, Gauge, digits, notify::Arrival};
 use crate::{
-    registry::{
-        Tool, Toolset,
-        plan::{ArgumentFault, Arguments},
-    },
+    registry::{Tool, ToolName, Toolset},
     snapshot::Snapshot,
     upstream::{Answer, CallerAuth, Content, Progress},
 };
@@ -46,9 +43,7 @@ pub(super) async fn call(
     let _running = Gauge::new(&edge.counts, |counts| &counts.calls_running);
     let work = carry_out(edge, toolset, tool, params, context);
     tokio::select! {
-        outcome = AssertUnwindSafe(work).catch_unwind() => {
-            Ok(outcome.unwrap_or_else(|panic| broken(edge, tool, &*panic)))
-        }
+        result = guarded(&edge.counts, &tool.name, work) => Ok(result),
         () = context.ct.cancelled() => Err(ErrorData::internal_error("the request was cancelled", None)),
     }
 }
@@ -66,39 +61,27 @@ async fn carry_out(
     let checked = tool.checker.check(params.arguments.unwrap_or_default());
     let arguments = match (checked, found) {
         (Ok(arguments), []) => arguments,
-        (checked, found) => return faulty(found.iter().chain(checked.err().iter().flatten())),
+        (checked, found) => {
+            let faults = [found, &checked.err().unwrap_or_default()].concat();
+            return shape(Answer::refused(&faults), tool);
+        }
     };
     let none = HeaderMap::new();
     let auth = CallerAuth::of(parts.map_or(&none, |parts| &parts.headers), &toolset.target);
     let answer = match context.meta.get_progress_token() {
-        None => forward(edge, toolset, tool, &arguments, &auth, &|_| {}).await,
+        None => edge.caller.call(&toolset.target, &tool.plan, &arguments, &auth, |_| {}).await,
         Some(token) => {
             let (sender, steps) = mpsc::unbounded_channel();
-            // Three steps at most, so the queue is bounded; it closes with the call.
-            let work = async {
-                let sender = sender;
-                let report = |step| {
-                    // It fails only when nobody hears of progress any more.
-                    let _ = sender.send(step);
-                };
-                forward(edge, toolset, tool, &arguments, &auth, &report).await
+            // Three steps at most, so the queue is bounded; it closes with the call. Sending fails
+            // only when nobody hears of progress any more.
+            let progress = move |step| {
+                let _ = sender.send(step);
             };
+            let work = edge.caller.call(&toolset.target, &tool.plan, &arguments, &auth, progress);
             future::join(work, report(steps, &context.peer, token)).await.0
         }
     };
     shape(answer, tool)
-}
-
-async fn forward(
-    edge: &Edge,
-    toolset: &Toolset,
-    tool: &Tool,
-    arguments: &Arguments,
-    auth: &CallerAuth,
-    progress: &(dyn Fn(Progress) + Send + Sync),
-) -> Answer {
-    let target = &toolset.target;
-    edge.upstream.call(Call { target, plan: &tool.plan, arguments, auth, progress }).await
 }
 
 async fn report(
@@ -118,20 +101,6 @@ async fn report(
             return;
         }
     }
-}
-
-fn faulty<'a>(faults: impl Iterator<Item = &'a ArgumentFault>) -> CallToolResult {
-    let lines: Vec<String> = faults
-        .map(|fault| match fault.path.as_str() {
-            "" => fault.words.clone(),
-            path => format!("`{path}`: {}", fault.words),
-        })
-        .collect();
-    let text = match lines.as_slice() {
-        [line] => format!("the arguments are not as expected: {line}"),
-        lines => format!("the arguments are not as expected:\n- {}", lines.join("\n- ")),
-    };
-    CallToolResult::error(vec![ContentBlock::text(text)])
 }
 
 fn shape(answer: Answer, tool: &Tool) -> CallToolResult {
@@ -160,17 +129,25 @@ fn shown(block: Content, tool: &Tool) -> ContentBlock {
     }
 }
 
-/// A panic in a call: the caller gets a number, the log what happened under that number.
-fn broken(edge: &Edge, tool: &Tool, panic: &(dyn std::any::Any + Send)) -> CallToolResult {
-    let number = edge.counts.panics.fetch_add(1, Ordering::Relaxed) + 1;
-    let words = panic
-        .downcast_ref::<&str>()
-        .copied()
-        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("no message");
-    tracing::error!(number, tool = tool.name.as_str(), "a call panicked: {words}");
-    let text =
-        format!("internal error {number}; the server's log has the details under that number");
+/// Runs a call; of a panic the caller gets a number, and the log what is safe to tell under it. One in
+/// the upstream is caught there.
+async fn guarded(
+    counts: &Counts,
+    tool: &ToolName,
+    work: impl Future<Output = CallToolResult>,
+) -> CallToolResult {
+    let panic = match AssertUnwindSafe(work).catch_unwind().await {
+        Ok(result) => return result,
+        Err(panic) => panic,
+    };
+    let number = counts.panics.fetch_add(1, Ordering::Relaxed) + 1;
+    // A text put together at run time may hold what the call was about.
+    let message = panic.downcast_ref::<&'static str>().copied();
+    let message = message.unwrap_or("a message made at run time");
+    tracing::error!(number, tool = tool.as_str(), message, "a call panicked at the edge");
+    let text = format!(
+        "the call failed inside the gateway; its log has the details under edge error number {number}"
+    );
     CallToolResult::error(vec![ContentBlock::text(text)])
 }
 
@@ -270,5 +247,20 @@ mod tests {
                 "isError": false,
             }),
         );
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_a_numbered_error() {
+        let counts = Counts::default();
+        let name = ToolName::try_from("t").unwrap();
+        for number in 1..3 {
+            let result = guarded(&counts, &name, async { panic!("told to panic") }).await;
+            let result = serde_json::to_value(result).unwrap();
+            let text = result["content"][0]["text"].as_str().unwrap();
+            assert!(text.ends_with(&format!("edge error number {number}")), "{text}");
+            assert_eq!(result["isError"], true);
+        }
+        let fine = guarded(&counts, &name, async { CallToolResult::success(Vec::new()) }).await;
+        assert_eq!(fine.is_error, Some(false));
     }
 }

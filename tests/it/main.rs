@@ -6,6 +6,7 @@
     clippy::panic,
     clippy::indexing_slicing,
     missing_docs,
+    unreachable_pub,
     reason = "a test that panics says what went wrong"
 )]
 

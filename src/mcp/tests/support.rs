@@ -1,14 +1,18 @@
-//! The bench: an edge with hand-made tools, a scripted upstream, and every way in.
+//! The bench: an edge over a small API in this process, and every way in.
 
 use std::{
+    collections::HashMap,
     sync::{Arc, Mutex},
     time::Duration,
 };
 
-use axum::body::Body;
+use axum::{
+    Router,
+    body::Body,
+    response::{IntoResponse, Response},
+};
 use bytes::Bytes;
-use futures_util::{FutureExt, future::BoxFuture};
-use http::{HeaderMap, Method, Request, StatusCode, header};
+use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, header};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use hyper_util::{
@@ -26,100 +30,105 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     allowlist,
     config::{Limits, Policy},
-    mcp::{Bind, Call, Calls, Edge, Origins, Settings, http::serve, router, serve_lines},
+    mcp::{Bind, Edge, Origins, Settings, http::serve, router, serve_lines},
     openapi::{self, text::Text},
     registry::{
         self, Tool, Toolset,
         plan::{Target, Upstream},
     },
     snapshot::{Served, Snapshot, live::Live},
-    upstream::{Answer, Content, Progress},
+    upstream::{Caller, Service},
 };
 
-/// A tool of this name with an integer argument `id`.
-pub(in crate::mcp) fn tool(name: &str) -> Tool {
-    let [tool] = <[_; 1]>::try_from(toolset(&[name]).tools).unwrap();
-    Arc::into_inner(tool).unwrap()
+/// A tool of this name.
+pub(in crate::mcp) fn tool(name: &str) -> Arc<Tool> {
+    Arc::clone(&toolset(&[name]).tools[0])
 }
 
-/// Compiled from a document with one GET a name. The tool `headed` marks its argument for a header.
-fn toolset(names: &[&str]) -> Toolset {
-    let parameter = json!({"name": "id", "in": "query", "schema": {"type": "integer"}});
-    let reply =
-        json!({"description": "", "content": {"application/json": {"schema": {"type": "object"}}}});
-    let operation = |name: &&str| {
-        let get =
-            json!({"operationId": name, "parameters": [parameter], "responses": {"200": reply}});
-        (format!("/{name}"), json!({ "get": get }))
-    };
-    let paths: Map<String, Value> = names.iter().map(operation).collect();
-    let document =
-        json!({"openapi": "3.0.3", "info": {"title": "t", "version": "1"}, "paths": paths});
-    let text = Text::new("t.json", document.to_string().as_bytes()).unwrap();
-    let api = Arc::new(openapi::parse(&text).unwrap());
-    let mut allowlist = "tools:\n".to_owned();
-    for name in names {
-        allowlist += &format!("  - {{operation: {name}, aliases: [old_{name}]}}\n");
-    }
-    let allowlist =
-        allowlist::parse("t", &Text::new("t.yaml", allowlist.as_bytes()).unwrap()).unwrap();
-    let target = Target {
-        upstream: Upstream::Service,
-        base_path: None,
-        from: "test".into(),
-        headers: Vec::new(),
-        forward: vec![header::AUTHORIZATION],
-        max_in_flight: 8,
-    };
-    let limits = Limits::default();
-    let settings = registry::Settings { policy: Policy::Strict, limits, target: Arc::new(target) };
-    let mut toolset = registry::compile(&api, &allowlist, &settings).unwrap();
-    for tool in &mut toolset.tools {
-        let tool = Arc::get_mut(tool).unwrap();
-        if tool.name.as_str() == "headed" {
-            tool.listed["inputSchema"]["properties"]["id"]["x-mcp-header"] = "Id".into();
-        }
-    }
-    toolset
-}
-
-/// A snapshot of one toolset with these tools.
+/// A snapshot of one toolset with these tools; `old_NAME` is an alias of each.
 pub(in crate::mcp) fn snapshot(generation: u64, names: &[&str]) -> Snapshot {
     let toolset = Arc::new(toolset(names));
     let served = Served { toolset, digest: [0; 32], document: [0; 32], refused: Vec::new() };
     Snapshot::new(generation, vec![served], "How to use it.".into())
 }
 
-/// An upstream that does what the arguments say and reports every step.
-struct Script;
-
-impl Calls for Script {
-    fn call<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Answer> {
-        async move {
-            let arguments = call.arguments.map();
-            (call.progress)(Progress::Sent);
-            if let Some(millis) = arguments.get("sleep").and_then(Value::as_u64) {
-                tokio::time::sleep(Duration::from_millis(millis)).await;
-            }
-            assert!(!arguments.contains_key("panic"), "told to panic");
-            (call.progress)(Progress::Headers);
-            (call.progress)(Progress::Complete);
-            answer(arguments)
+fn toolset(names: &[&str]) -> Toolset {
+    let text = |file: &str, json: Value| Text::new(file, json.to_string().as_bytes()).unwrap();
+    let paths: Map<String, Value> =
+        names.iter().map(|name| (format!("/{name}"), operation(name))).collect();
+    let document =
+        json!({"openapi": "3.1.0", "info": {"title": "t", "version": "1"}, "paths": paths});
+    let tools: Vec<Value> = names
+        .iter()
+        .map(|name| json!({"operation": name, "name": name, "aliases": [format!("old_{name}")]}))
+        .collect();
+    let allowlist = text("t.yaml", json!({ "tools": tools }));
+    let target = Target {
+        upstream: Upstream::Service,
+        base_path: None,
+        from: "test".into(),
+        headers: Vec::new(),
+        forward: vec![header::AUTHORIZATION],
+        max_in_flight: 64,
+    };
+    let settings = registry::Settings {
+        policy: Policy::Strict,
+        limits: Limits::default(),
+        target: Arc::new(target),
+    };
+    let api = Arc::new(openapi::parse(&text("t.json", document)).unwrap());
+    let allowlist = allowlist::parse("t", &allowlist).unwrap();
+    let mut toolset = registry::compile(&api, &allowlist, &settings).unwrap();
+    for tool in &mut toolset.tools {
+        let tool = Arc::get_mut(tool).unwrap();
+        if tool.name.as_str() == "headed" {
+            tool.listed["inputSchema"]["properties"]["id"]["x-mcp-header"] = json!("Id");
         }
-        .boxed()
     }
+    toolset
 }
 
-fn answer(arguments: &Map<String, Value>) -> Answer {
-    if let Some(Value::String(words)) = arguments.get("error") {
-        let content = vec![Content::Text(words.clone())];
-        return Answer { content, structured: None, is_error: true };
+fn operation(name: &str) -> Value {
+    let parameter =
+        |name: &str, schema: Value| json!({"name": name, "in": "query", "schema": schema});
+    json!({"get": {
+        "operationId": name,
+        "summary": "Does it.",
+        "parameters": [
+            parameter("id", json!({"type": "integer"})),
+            parameter("number", json!({"type": "number"})),
+            parameter("sleep", json!({"type": "integer"})),
+            parameter("error", json!({"type": "string"})),
+            parameter("raw", json!({"type": "string"})),
+            parameter("panic", json!({"type": "boolean"})),
+        ],
+        "responses": {"200": {"description": "ok", "content": {"application/json": {"schema": {"type": "object"}}}}},
+    }})
+}
+
+/// An API that does what its query says and echoes the rest, with the credential it got.
+async fn echo(request: Request<Body>) -> Response {
+    let query = request.uri().query().unwrap_or_default();
+    let query: HashMap<String, String> =
+        url::form_urlencoded::parse(query.as_bytes()).into_owned().collect();
+    if let Some(millis) = query.get("sleep") {
+        tokio::time::sleep(Duration::from_millis(millis.parse().unwrap())).await;
     }
-    let json = match arguments.get("raw") {
-        Some(Value::String(raw)) => raw.clone(),
-        _ => json!({ "echo": arguments }).to_string(),
-    };
-    Answer { content: vec![Content::Text(json.clone())], structured: Some(json), is_error: false }
+    assert!(!query.contains_key("panic"), "told to panic");
+    if let Some(words) = query.get("error") {
+        return (StatusCode::NOT_FOUND, json!({ "message": words }).to_string()).into_response();
+    }
+    let credential = request.headers().get(header::AUTHORIZATION);
+    let body = query.get("raw").cloned().unwrap_or_else(|| {
+        let mut echo = json!({"id": query.get("id").map(|id| id.parse::<i64>().unwrap())});
+        if let Some(credential) = credential {
+            // Backwards, since what a caller sent as a credential is kept out of answers.
+            let backwards = credential.to_str().unwrap().chars().rev().collect::<String>();
+            echo["credential"] = backwards.into();
+        }
+        echo.to_string()
+    });
+    ([(header::CONTENT_TYPE, "application/json")], body).into_response()
 }
 
 /// How a request can come in.
@@ -178,7 +187,9 @@ impl Bench {
         let stopping = CancellationToken::new();
         let origins = Origins::new(Bind::Loopback, public.iter().copied()).unwrap();
         let settings = Settings { limits: limits.clone(), origins, stopping: stopping.clone() };
-        let edge = Edge::over(Arc::clone(&live), Arc::new(Script), settings);
+        let service = Service::new(Router::new().fallback(echo));
+        let caller = Caller::new(&limits, Some(service));
+        let edge = Edge::new(Arc::clone(&live), caller, settings);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (app, stop) = (router(&edge), stopping.clone());
@@ -285,10 +296,17 @@ impl Bench {
 
     /// A client on lines.
     pub(super) fn lines(&self) -> LinesClient {
+        self.lines_as(None)
+    }
+
+    /// A client on lines with a credential.
+    pub(super) fn lines_as(&self, credential: Option<&'static str>) -> LinesClient {
+        let credential = credential.map(HeaderValue::from_static);
         let (near, far) = tokio::io::duplex(1 << 20);
         let (input, output) = tokio::io::split(far);
         let edge = Arc::clone(&self.edge);
-        let served = tokio::spawn(async move { serve_lines(&edge, input, output, None).await });
+        let served =
+            tokio::spawn(async move { serve_lines(&edge, input, output, credential).await });
         let (reader, writer) = tokio::io::split(near);
         LinesClient { reader: BufReader::new(reader), writer: Some(writer), served }
     }
