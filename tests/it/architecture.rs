@@ -96,7 +96,7 @@ fn modules_import_only_what_stands_above_them() {
         for import in file.imports() {
             let own = import.split("::").next() == Some(&file.module);
             let fits = |may: &&str| import == **may || import.starts_with(&format!("{may}::"));
-            if !own && !allowed.iter().any(|may| fits(&may)) {
+            if !own && !allowed.iter().any(|may| fits(may)) {
                 faults.push(format!("{} imports `{import}`", file.path));
             }
         }
@@ -225,7 +225,7 @@ impl Source {
 fn is_named(line: &str, krate: &str) -> bool {
     let whole =
         |before: &str| !before.ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':');
-    let code = |before: &str| before.matches('"').count() % 2 == 0;
+    let code = |before: &str| before.matches('"').count().is_multiple_of(2);
     let path = format!("{krate}::");
     let mut before = line.match_indices(&path).map(|(place, _)| &line[..place]);
     before.any(|before| whole(before) && code(before)) || line.contains(&format!("use {krate};"))

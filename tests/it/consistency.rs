@@ -23,7 +23,7 @@ fn document(version: usize) -> String {
             "  /v{version}/{id}:\n    get: {{operationId: {id}, description: 'version {version}.', responses: {{'200': {{description: ok, content: {{application/json: {{schema: {{type: object}}}}}}}}}}}}\n"
         )
     };
-    let ids = if version % 2 == 0 { &TOOLS[..] } else { &TOOLS[..3] };
+    let ids = if version.is_multiple_of(2) { &TOOLS[..] } else { &TOOLS[..3] };
     let paths: String = ids.iter().map(operation).collect();
     format!("openapi: 3.0.3\ninfo: {{title: t, version: '{version}'}}\npaths:\n{paths}")
 }
