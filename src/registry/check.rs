@@ -2,7 +2,7 @@
 //!
 //! A model that reads one schema and a server that checks another would talk past each other, so
 //! what a caller sent is taken as it is first. Only where a node fails is it read the way it was
-//! meant ([`repair`]); what then still fails is said all at once, in a model's words ([`words`]).
+//! meant (`repair`); what then still fails is said all at once, in a model's words (`words`).
 
 mod bounds;
 mod cost;
