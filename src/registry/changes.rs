@@ -139,7 +139,7 @@ fn hide(slots: &mut Vec<Slot>, hidden: &[usize]) {
         match &slot.source {
             Source::ArgumentOr(_, value) if is_hidden => slot.source = Source::Fixed(value.clone()),
             Source::Argument(_) => return !is_hidden,
-            Source::ArgumentOr(..) | Source::Fixed(_) => {}
+            Source::ArgumentOr(..) | Source::Fixed(_) | Source::ResourceName(_) => {}
         }
         true
     });
@@ -154,7 +154,7 @@ fn rename(slots: &mut [Slot], renames: &[(String, &Located<String>)]) -> Vec<Dia
         slot.argument.clone_from(&new.value);
         match &mut slot.source {
             Source::Argument(name) | Source::ArgumentOr(name, _) => name.clone_from(&new.value),
-            Source::Fixed(_) => {}
+            Source::Fixed(_) | Source::ResourceName(_) => {}
         }
     }
     let is_twice = |(_, new): &&(String, &Located<String>)| {
@@ -188,6 +188,7 @@ mod tests {
             Source::Argument(name) => format!("{name}{}", if slot.required { "!" } else { "" }),
             Source::ArgumentOr(name, value) => format!("{name}|{value}"),
             Source::Fixed(value) => format!("{}={value}", slot.wire),
+            Source::ResourceName(_) => panic!("no slot has one"),
         };
         assert_eq!(input.slots.iter().map(slot).collect::<Vec<_>>().join(" "), expected);
     }

@@ -247,7 +247,7 @@ impl Checker {
         let mut body = Map::new();
         for (name, source) in &whole.fields {
             if let Some(value) = source.value(arguments) {
-                body.insert(name.clone(), value.clone());
+                body.insert(name.clone(), value.into_owned());
             }
         }
         for (name, value) in arguments {

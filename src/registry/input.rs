@@ -124,6 +124,8 @@ pub(super) struct Input {
     pub(super) form: Form,
     /// Arguments that must be given as soon as one field of an optional body is.
     pub(super) together: Vec<String>,
+    /// The body needs a `name` that the allowlist hides: what the path says, as a resource's name.
+    pub(super) named_by_path: bool,
     /// Arguments of which at least one must be given; empty when none need be.
     pub(super) one_of: Vec<String>,
 }
@@ -144,8 +146,11 @@ pub(super) fn build(
     };
     slots.extend(fields);
     name_all(&mut slots);
+    let is_name = |slot: &Slot| slot.place == Place::Field && slot.wire == "name";
+    let needs_name = wanted.iter().any(|wire| wire == "name") && slots.iter().any(is_name);
     changes::apply(&mut slots, changes).map_err(Refusal::Allowlist)?;
-    let mut input = Input { slots, form, together: Vec::new(), one_of: Vec::new() };
+    let named_by_path = needs_name && !slots.iter().any(is_name);
+    let mut input = Input { slots, form, named_by_path, together: Vec::new(), one_of: Vec::new() };
     input.require(method, &wanted, changes.required.is_some());
     Ok(input)
 }

@@ -230,13 +230,26 @@ fn leading(segment: &Segment) -> Option<ResourceSegment> {
         [PathPiece::Literal(text)] => Some(ResourceSegment::Literal(decoded(text))),
         [PathPiece::Value(value)] if !value.slashes => match &value.source {
             Source::Argument(name) => Some(ResourceSegment::Argument(name.clone())),
-            Source::ArgumentOr(..) => None,
+            Source::ArgumentOr(..) | Source::ResourceName(_) => None,
             Source::Fixed(fixed) => {
                 fixed.as_str().map(|text| ResourceSegment::Literal(text.to_owned()))
             }
         },
         _ => None,
     }
+}
+
+/// The canonical name of the resource that a path says: `memos/{memo}` of `/api/v1/memos/{memo}/comments`,
+/// from the literal before the first value to the last value. Empty when it has none.
+pub(super) fn resource_name(path: &[Segment]) -> Vec<ResourceSegment> {
+    let is_value =
+        |segment: &Option<ResourceSegment>| matches!(segment, Some(ResourceSegment::Argument(_)));
+    let segments: Vec<_> = path.iter().map(leading).collect();
+    let first = segments.iter().position(is_value).and_then(|at| at.checked_sub(1));
+    let last = segments.iter().rposition(is_value);
+    let (Some(first), Some(last)) = (first, last) else { return Vec::new() };
+    let name = segments.get(first..=last).unwrap_or_default();
+    name.iter().cloned().collect::<Option<_>>().unwrap_or_default()
 }
 
 fn from_literal(before: &[ResourceSegment]) -> Vec<ResourceSegment> {

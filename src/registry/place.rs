@@ -9,8 +9,8 @@ use http::{HeaderName, Method};
 
 use super::{
     input::{Form, Input, Place, Slot},
-    path::{Filling, Template},
-    plan::{BodyPlan, Field, Parameter, PathPiece, Plan, Shape, Source},
+    path::{self, Filling, Template},
+    plan::{BodyPlan, Field, Parameter, Part, PathPiece, Plan, Segment, Shape, Source},
 };
 
 /// Words of argument names that narrow a reply.
@@ -76,14 +76,15 @@ impl Make {
             let (source, encoding) = (slot.source.clone(), slot.encoding.clone());
             Some(Filling { source, encoding, slashes: slot.slashes })
         };
+        let path = template.plan(&filling, resource_names)?;
         let plan = Plan {
             method: self.method,
             base_path: self.base_path,
-            path: template.plan(&filling, resource_names)?,
+            body: body(input, &path, (self.body_as_text, resource_names)),
+            path,
             query: parameters(input, Place::Query),
             headers: parameters(input, Place::Header),
             cookies: parameters(input, Place::Cookie),
-            body: body(input, self.body_as_text),
             shape: self.shape,
             response_headers: self.response_headers,
             reads: self.reads,
@@ -128,7 +129,7 @@ fn parameters(input: &Input, place: Place) -> Vec<Parameter> {
     at(input, place).map(parameter).collect()
 }
 
-fn body(input: &Input, text: bool) -> BodyPlan {
+fn body(input: &Input, path: &[Segment], (text, resource_names): (bool, bool)) -> BodyPlan {
     match &input.form {
         Form::None => BodyPlan::None,
         Form::Whole(media) => match at(input, Place::Body).next() {
@@ -143,8 +144,15 @@ fn body(input: &Input, text: bool) -> BodyPlan {
                 source: slot.source.clone(),
                 part: slot.part.clone(),
             };
+            let name = Some(path::resource_name(path))
+                .filter(|name| resource_names && input.named_by_path && !name.is_empty());
+            let name = name.map(|name| Field {
+                name: "name".to_owned(),
+                source: Source::ResourceName(name),
+                part: Part { encoding: path::simple(), content_type: None, binary: false },
+            });
             BodyPlan::Fields {
-                fields: at(input, Place::Field).map(field).collect(),
+                fields: name.into_iter().chain(at(input, Place::Field).map(field)).collect(),
                 media: media.clone(),
                 required: *required,
                 extra: extra.is_some(),

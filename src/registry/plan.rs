@@ -4,7 +4,7 @@
 //! written, and what shape the result has. Every input property has exactly one place, every
 //! placeholder is filled, and path pieces are already split; the call path looks nothing up.
 
-use std::{fmt, time::Duration};
+use std::{borrow::Cow, fmt, time::Duration};
 
 use http::{HeaderName, HeaderValue, Method, Uri};
 use serde_json::{Map, Value};
@@ -102,22 +102,29 @@ pub enum Source {
     ArgumentOr(String, Value),
     /// Always this value; not an argument.
     Fixed(Value),
+    /// The canonical name of the resource that the path says (`memos/abc`); not an argument.
+    ResourceName(Vec<ResourceSegment>),
 }
 
 impl Source {
     /// The value for these arguments; `None` means not sent.
-    pub fn value<'a>(&'a self, arguments: &'a Map<String, Value>) -> Option<&'a Value> {
+    pub fn value<'a>(&'a self, arguments: &'a Map<String, Value>) -> Option<Cow<'a, Value>> {
         match self {
-            Self::Argument(name) => arguments.get(name),
-            Self::ArgumentOr(name, default) => Some(arguments.get(name).unwrap_or(default)),
-            Self::Fixed(value) => Some(value),
+            Self::Argument(name) => arguments.get(name).map(Cow::Borrowed),
+            Self::ArgumentOr(name, default) => {
+                Some(Cow::Borrowed(arguments.get(name).unwrap_or(default)))
+            }
+            Self::Fixed(value) => Some(Cow::Borrowed(value)),
+            Self::ResourceName(segments) => {
+                resource_name(segments, arguments).map(|name| Cow::Owned(Value::String(name)))
+            }
         }
     }
 
     /// The value that is sent when the caller gives none.
     pub fn stand_in(&self) -> Option<&Value> {
         match self {
-            Self::Argument(_) => None,
+            Self::Argument(_) | Self::ResourceName(_) => None,
             Self::ArgumentOr(_, value) | Self::Fixed(value) => Some(value),
         }
     }
@@ -126,9 +133,31 @@ impl Source {
     pub fn argument(&self) -> Option<&str> {
         match self {
             Self::Argument(name) | Self::ArgumentOr(name, _) => Some(name),
-            Self::Fixed(_) => None,
+            Self::Fixed(_) | Self::ResourceName(_) => None,
         }
     }
+}
+
+/// `memos/abc` for the arguments of a path `memos/{memo}`. A value that came as a canonical name has
+/// the segments before it already.
+fn resource_name(segments: &[ResourceSegment], arguments: &Map<String, Value>) -> Option<String> {
+    let mut name = String::new();
+    for segment in segments {
+        let text = match segment {
+            ResourceSegment::Literal(text) => text,
+            ResourceSegment::Argument(argument) => {
+                let value = arguments.get(argument)?.as_str()?;
+                let starts =
+                    std::iter::once(0).chain(name.match_indices('/').map(|(at, _)| at + 1));
+                let mut said =
+                    starts.filter_map(|start| name.get(start..)).filter(|said| !said.is_empty());
+                said.find_map(|said| value.strip_prefix(said)).unwrap_or(value)
+            }
+        };
+        name = format!("{name}{text}/");
+    }
+    name.pop();
+    Some(name)
 }
 
 /// How a requestBody is made.

@@ -141,14 +141,14 @@ fn query(
     for parameter in parameters {
         let Some(value) = parameter.source.value(arguments) else { continue };
         // The keys of an exploded object are names in the query: none may stand for another parameter.
-        let taken = query::spilled(&parameter.encoding, value)
+        let taken = query::spilled(&parameter.encoding, &value)
             .filter(|key| parameters.iter().any(|other| other.name == **key));
         let argument = parameter.source.argument().unwrap_or(&parameter.name);
         faults.extend(taken.map(|key| {
             let words = format!("`{key}` is a parameter of its own and cannot be set here");
             fault(&format!("{argument}.{key}"), words)
         }));
-        query::append(&mut out, &parameter.name, &parameter.encoding, value);
+        query::append(&mut out, &parameter.name, &parameter.encoding, &value);
     }
     if faults.is_empty() { Ok(out) } else { Err(faults) }
 }

@@ -34,7 +34,7 @@ pub(super) struct Given<'a> {
     /// The argument to name in a fault.
     pub(super) argument: &'a str,
     pub(super) part: Cow<'a, Part>,
-    pub(super) value: &'a Value,
+    pub(super) value: Cow<'a, Value>,
 }
 
 /// Builds the body; `None` means that none is sent.
@@ -47,18 +47,22 @@ pub(super) fn build(
         BodyPlan::Whole { source, media, text } => match source.value(arguments) {
             None => Ok(None),
             Some(value) => {
-                whole(source.argument().unwrap_or("body"), value, media, *text).map(Some)
+                whole(source.argument().unwrap_or("body"), &value, media, *text).map(Some)
             }
         },
         BodyPlan::Fields { fields, media, required, extra } => {
+            let is_name = |field: &&Field| matches!(field.source, Source::ResourceName(_));
+            let (names, others): (Vec<_>, Vec<_>) = fields.iter().partition(is_name);
             let mut given: Vec<_> =
-                fields.iter().filter_map(|field| give(field, arguments)).collect();
+                others.iter().filter_map(|field| give(field, arguments)).collect();
             if *extra {
                 given.extend(extras(plan, fields, arguments));
             }
             if given.is_empty() && !required {
                 return Ok(None);
             }
+            // A name that the path says is no reason to send a body, and goes first into one.
+            given.splice(0..0, names.iter().filter_map(|field| give(field, arguments)));
             of_fields(&given, media).map(Some)
         }
     }
@@ -91,7 +95,7 @@ fn extras<'a>(
         name,
         argument: name,
         part: Cow::Owned(plain_part()),
-        value,
+        value: Cow::Borrowed(value),
     })
 }
 
@@ -128,7 +132,12 @@ fn whole(
             let part = plain_part();
             let given: Vec<_> = members
                 .iter()
-                .map(|(name, value)| Given { name, argument, part: Cow::Borrowed(&part), value })
+                .map(|(name, value)| Given {
+                    name,
+                    argument,
+                    part: Cow::Borrowed(&part),
+                    value: Cow::Borrowed(value),
+                })
                 .collect();
             of_fields(&given, media)
         }
@@ -141,15 +150,17 @@ fn of_fields(given: &[Given<'_>], media: &BodyMedia) -> Result<Body, ArgumentFau
         BodyMedia::Form => {
             let mut form = String::new();
             for field in given {
-                query::append(&mut form, field.name, &field.part.encoding, field.value);
+                query::append(&mut form, field.name, &field.part.encoding, &field.value);
             }
             Ok(body(FORM, form))
         }
         BodyMedia::Json(content_type)
         | BodyMedia::Text(content_type)
         | BodyMedia::Binary(content_type) => {
-            let object: Map<String, Value> =
-                given.iter().map(|field| (field.name.to_owned(), field.value.clone())).collect();
+            let object: Map<String, Value> = given
+                .iter()
+                .map(|field| (field.name.to_owned(), field.value.clone().into_owned()))
+                .collect();
             Ok(body(content_type.clone(), Value::Object(object).to_string()))
         }
     }
@@ -187,6 +198,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::registry::plan::ResourceSegment;
     use crate::upstream::request::tests::{argument, field, plan};
 
     fn json_media() -> BodyMedia {
@@ -223,6 +235,45 @@ mod tests {
 
     fn whole(media: BodyMedia, text: bool) -> BodyPlan {
         BodyPlan::Whole { source: argument("body"), media, text }
+    }
+
+    #[test]
+    fn a_name_that_the_path_says_goes_into_a_body_that_is_sent_anyway() {
+        let name = [
+            ResourceSegment::Literal("memos".into()),
+            ResourceSegment::Argument("memo".into()),
+            ResourceSegment::Literal("reactions".into()),
+            ResourceSegment::Argument("reaction".into()),
+        ];
+        let named = Field {
+            name: "name".into(),
+            source: Source::ResourceName(name.into()),
+            part: plain_part(),
+        };
+        let state = Field {
+            source: Source::Argument("state".into()),
+            name: "state".into(),
+            ..named.clone()
+        };
+        let plan = BodyPlan::Fields {
+            fields: vec![named, state],
+            media: BodyMedia::Json(HeaderValue::from_static("application/json")),
+            required: false,
+            extra: false,
+        };
+        let full = r#"{"name":"memos/a/reactions/r","state":1}"#;
+        check(plan.clone(), json!({"memo": "a", "reaction": "r", "state": 1}), full);
+        check(
+            plan.clone(),
+            json!({"memo": "memos/a", "reaction": "memos/a/reactions/r", "state": 1}),
+            full,
+        );
+        check(
+            plan.clone(),
+            json!({"memo": "memos/a", "reaction": "reactions/r", "state": 1}),
+            full,
+        );
+        check(plan, json!({"memo": "a", "reaction": "r"}), "none");
     }
 
     #[test]

@@ -93,7 +93,7 @@ fn header(
     if is_protected(&name) {
         return Err(format!("the header `{name}` is never set by a call"));
     }
-    let text = simple(&parameter.encoding, value)?;
+    let text = simple(&parameter.encoding, &value)?;
     if text.trim() != text || !text.bytes().all(|byte| matches!(byte, b'\t' | 0x20..=0x7e)) {
         let words = "expected printable ASCII without blanks around it: it is sent as a header";
         return Err(words.to_owned());
@@ -104,7 +104,7 @@ fn header(
 
 fn simple(encoding: &Encoding, value: &Value) -> Result<String, String> {
     let explode = match encoding {
-        Encoding::Content(media_type) => return Ok(content(media_type, value).into_owned()),
+        Encoding::Content(media_type) => return Ok(content(media_type, &value).into_owned()),
         Encoding::Style { explode, .. } => *explode,
     };
     let parts: Vec<String> = match value {
@@ -139,12 +139,12 @@ fn cookie(parameter: &Parameter, arguments: &Map<String, Value>) -> Vec<String> 
     };
     let explode = match &parameter.encoding {
         Encoding::Content(media_type) => {
-            let text = content(media_type, value);
+            let text = content(media_type, &value);
             return vec![format!("{}={}", super::text::encode(&parameter.name), encoded(&text))];
         }
         Encoding::Style { explode, .. } => *explode,
     };
-    match value {
+    match &*value {
         Value::Array(items) if explode => {
             items.iter().map(|item| pair(&parameter.name, item)).collect()
         }
@@ -162,6 +162,6 @@ fn cookie(parameter: &Parameter, arguments: &Map<String, Value>) -> Vec<String> 
                 .collect();
             vec![format!("{}={}", super::text::encode(&parameter.name), members.join(","))]
         }
-        _ => vec![pair(&parameter.name, value)],
+        value => vec![pair(&parameter.name, value)],
     }
 }

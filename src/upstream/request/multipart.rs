@@ -48,9 +48,9 @@ struct Part {
 }
 
 /// The values that are parts of their own: a list's elements unless the whole list is one JSON part.
-fn elements<'a>(field: &Given<'a>) -> impl Iterator<Item = &'a Value> {
+fn elements<'a>(field: &'a Given<'a>) -> impl Iterator<Item = &'a Value> {
     let as_json = field.part.content_type.as_deref().is_some_and(is_json);
-    let items = match field.value {
+    let items = match &*field.value {
         Value::Array(items) if !as_json => items.as_slice(),
         value => std::slice::from_ref(value),
     };
@@ -123,7 +123,8 @@ mod tests {
     }
 
     fn build_one(name: &str, part: Written, value: Value) -> Result<String, ArgumentFault> {
-        let given = Given { name, argument: "arg", part: Cow::Owned(part), value: &value };
+        let given =
+            Given { name, argument: "arg", part: Cow::Owned(part), value: Cow::Borrowed(&value) };
         let body = build(&[given])?;
         let content_type = body.content_type.to_str().unwrap();
         let boundary = content_type.strip_prefix("multipart/form-data; boundary=").unwrap();

@@ -80,7 +80,7 @@ impl<'a> Filler<'a> {
     fn value(&mut self, place: &'a PathValue) -> Result<String, String> {
         let value = place.source.value(self.arguments).filter(|value| !value.is_null());
         let value = value.ok_or("is needed for the path")?;
-        let Some(text) = scalar(value) else { return composed(place, value) };
+        let Some(text) = scalar(&value) else { return composed(place, &value) };
         let text = self.without_resource(place, &text)?;
         if let Some(argument) = place.source.argument() {
             self.names.push((argument, text.to_owned()));
@@ -90,7 +90,7 @@ impl<'a> Filler<'a> {
             let parts: Result<Vec<_>, _> = text.split('/').map(part).collect();
             parts?.join("/")
         } else if let Encoding::Content(media_type) = &place.encoding {
-            part(&content(media_type, value))?
+            part(&content(media_type, &value))?
         } else {
             part(text)?
         };
