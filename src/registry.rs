@@ -58,6 +58,8 @@ pub struct Toolset {
     pub target: Arc<Target>,
     /// Its tools, in list order.
     pub tools: Vec<Arc<Tool>>,
+    /// What a model is told of the API before it sees a tool; one paragraph.
+    pub instructions: String,
     /// What was forgiven or is worth knowing.
     pub warnings: Vec<Diagnostic>,
 }
@@ -149,6 +151,7 @@ pub fn compile(
         file: allowlist.file.clone(),
         api: api.clone(),
         target: settings.target.clone(),
+        instructions: text::instructions(allowlist, api.title(), tools.len()),
         tools,
         warnings,
     })

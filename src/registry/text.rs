@@ -4,6 +4,8 @@
 //! zero-width characters, HTML comments) is removed, so that a person reviewing a tool reads what
 //! the model reads, and each text is cut at a sentence within its bound.
 
+use crate::allowlist::Allowlist;
+
 /// Bytes of a tool's description.
 const DESCRIPTION: usize = 1_000;
 /// Bytes of an argument's description.
@@ -16,6 +18,18 @@ pub(super) fn title(given: Option<&str>, summary: &str, name: &str) -> String {
     let text = one_line(&clean(given.unwrap_or(summary)));
     let text = if text.is_empty() { sentence_case(name) } else { text };
     cut(text.trim_end_matches('.'), TITLE)
+}
+
+/// What a model is told of an API: the allowlist's words, else the document's title and the number of
+/// tools.
+pub(super) fn instructions(allowlist: &Allowlist, title: &str, n_tools: usize) -> String {
+    if let Some(words) = &allowlist.instructions {
+        return cut(&clean(words), DESCRIPTION);
+    }
+    let title = cut(&one_line(&clean(title)), TITLE);
+    let api = if title.is_empty() { &allowlist.name } else { &title };
+    let plural = if n_tools == 1 { "tool" } else { "tools" };
+    format!("{api}: {n_tools} {plural}, each one operation of the API.")
 }
 
 /// A tool's description: summary and description, or `given` instead; never empty.
@@ -164,6 +178,22 @@ mod tests {
 
     fn parts<'a>(summary: &'a str, description: &'a str) -> Parts<'a> {
         Parts { summary, description, fallback: "GET /x".into(), deprecated: false }
+    }
+
+    #[test]
+    fn instructions_are_the_allowlists_or_name_the_api_in_one_clean_line() {
+        let check = |yaml: &str, title: &str, expected: &str| {
+            let text = crate::openapi::text::Text::new("a.yaml", yaml.as_bytes()).unwrap();
+            let allowlist = crate::allowlist::parse("memos", &text).unwrap();
+            assert_eq!(instructions(&allowlist, title, 2), expected);
+        };
+        check(
+            "tools: []",
+            "Memo\n\u{202e}API",
+            "Memo API: 2 tools, each one operation of the API.",
+        );
+        check("tools: []", " ", "memos: 2 tools, each one operation of the API.");
+        check("tools: []\ninstructions: Ask first.", "Memo API", "Ask first.");
     }
 
     #[test]
