@@ -13,7 +13,7 @@ pub mod url;
 use std::path::PathBuf;
 
 pub use limit::Limits;
-pub use serving::{Admin, Http, LISTEN, LogFormat, Serving, listen};
+pub use serving::{Http, LISTEN, LogFormat, Serving, listen};
 
 use crate::diagnostic::{Diagnostic, quote};
 
