@@ -87,6 +87,14 @@ impl Override {
         }
         Ok(Self { toolset, value: value.to_owned() })
     }
+
+    /// The one for a toolset: its own before the one for all, the last one given before the earlier.
+    pub fn of<'a>(overrides: &'a [Self], toolset: &str) -> Option<&'a Self> {
+        let last = |wanted: Option<&str>| {
+            overrides.iter().rfind(|value| value.toolset.as_deref() == wanted)
+        };
+        last(Some(toolset)).or_else(|| last(None))
+    }
 }
 
 impl Inputs {

@@ -31,7 +31,7 @@ pub(super) fn origin(
     source: &ToolsetSource,
     inputs: &Inputs,
 ) -> Result<Origin, Diagnostic> {
-    let flag = chosen(&inputs.upstreams, &source.name);
+    let flag = Override::of(&inputs.upstreams, &source.name);
     if inputs.in_process {
         return in_process(allowlist, flag);
     }
@@ -43,8 +43,8 @@ pub(super) fn origin(
         let at = |fault: Diagnostic| fault.at(upstream.position.clone());
         return parsed(&upstream.value, allowlist.file.to_string()).map_err(at);
     }
-    let document = chosen(&inputs.documents, &source.name).filter(|flag| is_url(&flag.value));
-    if let Some(document) = document {
+    let document = Override::of(&inputs.documents, &source.name);
+    if let Some(document) = document.filter(|flag| url::is_url(&flag.value)) {
         return parsed(&document_origin(&document.value), "the document's URL".to_owned());
     }
     let fault = Diagnostic::error(format!(
@@ -75,12 +75,6 @@ pub(super) fn ambiguous<'a>(
     Some(Diagnostic::error(words).help(help).at(Position::whole("--upstream")))
 }
 
-/// The override for a toolset: the one that names it, else the bare one.
-fn chosen<'a>(overrides: &'a [Override], toolset: &str) -> Option<&'a Override> {
-    let named = overrides.iter().rfind(|one| one.toolset.as_deref() == Some(toolset));
-    named.or_else(|| overrides.iter().rfind(|one| one.toolset.is_none()))
-}
-
 fn in_process(allowlist: &Allowlist, flag: Option<&Override>) -> Result<Origin, Diagnostic> {
     let help = "remove it: calls go to the service in this process";
     if let Some(upstream) = &allowlist.upstream {
@@ -98,10 +92,6 @@ fn in_process(allowlist: &Allowlist, flag: Option<&Override>) -> Result<Origin, 
 /// The origin of a document's URL; its path and query say nothing about calls.
 fn document_origin(text: &str) -> String {
     url::http(text).map_or_else(|_| text.to_owned(), |url| url.origin().ascii_serialization())
-}
-
-fn is_url(text: &str) -> bool {
-    text.starts_with("http://") || text.starts_with("https://")
 }
 
 fn parsed(text: &str, from: String) -> Result<Origin, Diagnostic> {
