@@ -23,6 +23,7 @@ use crate::{
     config::{Config, Http, Policy, Serving},
     diagnostic::{Diagnostic, Position},
     gateway::{Builder, Gateway},
+    upstream,
 };
 
 /// The variable that holds the caller's credential where there are no headers.
@@ -138,17 +139,12 @@ async fn stdio(gateway: &Gateway) -> Result<Exit, Failure> {
 
 /// The caller's credential where there are no headers: a token, or a whole `Authorization` value.
 pub(super) fn credential() -> Result<Option<HeaderValue>, Diagnostic> {
-    let Some(text) = std::env::var(CREDENTIAL).ok().filter(|text| !text.trim().is_empty()) else {
+    let text = std::env::var(CREDENTIAL).unwrap_or_default();
+    if text.trim().is_empty() {
         return Ok(None);
-    };
-    let text = text.trim();
-    let text = if text.contains(' ') { text.to_owned() } else { format!("Bearer {text}") };
-    let wrong = |_| {
-        Diagnostic::error("has characters that no header may hold").at(Position::whole(CREDENTIAL))
-    };
-    let mut value = HeaderValue::try_from(text).map_err(wrong)?;
-    value.set_sensitive(true);
-    Ok(Some(value))
+    }
+    let wrong = |words| Diagnostic::error(words).at(Position::whole(CREDENTIAL));
+    upstream::authorization(&text).map(Some).map_err(wrong)
 }
 
 /// Resolves when the process is told to end.
