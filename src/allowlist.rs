@@ -20,6 +20,7 @@ pub mod selector;
 
 use std::{sync::Arc, time::Duration};
 
+use http::HeaderName;
 use serde_json::Value;
 
 pub use header::HeaderPiece;
@@ -55,7 +56,7 @@ pub struct Allowlist {
     /// `headers`: on every call, in file order.
     pub headers: Vec<Header>,
     /// `forward`: the caller's headers that go upstream; `None` means the default rule.
-    pub forward: Option<Vec<Located<String>>>,
+    pub forward: Option<Vec<Located<HeaderName>>>,
     /// `resource_names`.
     pub resource_names: bool,
     /// `prefix`, before derived names only.
@@ -98,8 +99,8 @@ pub enum Docs {
 /// One entry of `headers`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// A valid header name, lower case, never a protected one.
-    pub name: Located<String>,
+    /// Never a protected one.
+    pub name: Located<HeaderName>,
     /// Its value in pieces.
     pub value: Vec<HeaderPiece>,
 }
@@ -137,7 +138,7 @@ pub struct Changes {
     /// `arguments`, in file order.
     pub arguments: Vec<ArgumentChange>,
     /// `response_headers`: lifted into the answer.
-    pub response_headers: Vec<Located<String>>,
+    pub response_headers: Vec<Located<HeaderName>>,
     /// `output`: whether the output schema is published.
     pub output: Option<bool>,
     /// `timeout`.

@@ -13,7 +13,7 @@ pub mod url;
 use std::path::PathBuf;
 
 pub use limit::Limits;
-pub use serving::{Admin, Http, LISTEN, LogFormat, Serving, listen};
+pub use serving::{Http, LISTEN, LogFormat, Serving, listen};
 
 use crate::diagnostic::{Diagnostic, quote};
 
@@ -86,6 +86,14 @@ impl Override {
             return Err(Diagnostic::error(format!("{} has no value", quote(text))));
         }
         Ok(Self { toolset, value: value.to_owned() })
+    }
+
+    /// The one for a toolset: its own before the one for all, the last one given before the earlier.
+    pub fn of<'a>(overrides: &'a [Self], toolset: &str) -> Option<&'a Self> {
+        let last = |wanted: Option<&str>| {
+            overrides.iter().rfind(|value| value.toolset.as_deref() == wanted)
+        };
+        last(Some(toolset)).or_else(|| last(None))
     }
 }
 

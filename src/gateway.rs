@@ -23,7 +23,7 @@ use crate::{
     snapshot::{
         Snapshot,
         live::{Live, Status},
-        reload::Reloader,
+        reload::{self, Reloader},
     },
 };
 
@@ -67,7 +67,7 @@ impl From<Diagnostic> for StartError {
 /// # Errors
 /// Everything that is refused, [`Inputs::keep_going`] or not.
 pub fn build(inputs: Inputs) -> Result<Snapshot, StartError> {
-    let mut first = builder::first(&builder::pipeline(inputs, false));
+    let mut first = reload::first(&builder::pipeline(inputs, false));
     match first.snapshot.take() {
         Some(snapshot) if first.refusals.is_empty() => Ok(snapshot),
         _ => Err(builder::refused(&first)),

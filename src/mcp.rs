@@ -77,7 +77,8 @@ impl Edge {
     /// Serves what is live and calls with `caller`.
     pub fn new(live: Arc<Live>, caller: Caller, settings: Settings) -> Arc<Self> {
         let Settings { limits, origins, stopping } = settings;
-        let counts = Arc::new(Counts::default());
+        let panics = Arc::clone(caller.panics());
+        let counts = Arc::new(Counts { panics, ..Counts::default() });
         let sessions = session::Sessions::new(
             session::Rules::of(&limits),
             Arc::clone(&live),
@@ -127,8 +128,8 @@ pub struct Counts {
     pub calls_running: AtomicU64,
     /// Calls since the start, whatever came of them.
     pub calls: AtomicU64,
-    /// Panics caught outside the upstream; each has the number its caller was told.
-    pub panics: AtomicU64,
+    /// Panics caught in calls; each has the number its caller was told.
+    pub panics: Arc<AtomicU64>,
     /// Requests refused for their `Origin` or `Host`.
     pub refused_origins: AtomicU64,
     /// Requests refused for the size or the slowness of their body.

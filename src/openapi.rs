@@ -10,6 +10,7 @@
 
 mod body;
 mod index;
+pub mod media_type;
 mod model;
 mod node;
 mod operation;

@@ -85,6 +85,13 @@ pub struct Tool {
     pub plan: Plan,
 }
 
+impl Tool {
+    /// Every name it answers to: its own, then its aliases.
+    pub fn names(&self) -> impl Iterator<Item = &ToolName> {
+        std::iter::once(&self.name).chain(&self.aliases)
+    }
+}
+
 /// A tool's name: `[A-Za-z0-9_]`, 1 to 64 characters.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ToolName(Box<str>);

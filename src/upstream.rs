@@ -38,7 +38,10 @@ use http_body::Body;
 use http_body_util::Full;
 use tokio::time::{Instant, timeout_at};
 
-pub use self::{auth::CallerAuth, service::Service};
+pub use self::{
+    auth::{CallerAuth, authorization},
+    service::Service,
+};
 use self::{
     client::Http,
     error::{Failure, UNSURE, Unsent},
@@ -138,8 +141,7 @@ struct Inner {
     flights: Flights,
     /// Bytes of a request's path and query.
     max_url: usize,
-    /// Panics caught so far; their numbers stand in answers and in the log.
-    caught: AtomicU64,
+    panics: Arc<AtomicU64>,
 }
 
 impl fmt::Debug for Caller {
@@ -159,7 +161,7 @@ impl Caller {
             service,
             flights: Flights::new(limits.calls),
             max_url: limits.url,
-            caught: AtomicU64::new(0),
+            panics: Arc::default(),
         }))
     }
 
@@ -172,12 +174,24 @@ impl Caller {
         auth: &CallerAuth,
         progress: impl Fn(Progress) + Send,
     ) -> Answer {
-        // Nothing of a call is used after it panicked but the count of calls, which is always whole.
         let call = self.attempt(target, plan, arguments, auth, progress);
-        match AssertUnwindSafe(call).catch_unwind().await {
-            Ok(answer) => answer,
-            Err(panic) => self.caught(plan, panic.as_ref()),
-        }
+        self.guard(plan, call).await.unwrap_or_else(|answer| answer)
+    }
+
+    /// Does a part of a call; the answer to one that panicked has a number, and the log the details
+    /// under that number.
+    ///
+    /// # Errors
+    /// When it panicked.
+    pub async fn guard<T>(&self, plan: &Plan, work: impl Future<Output = T>) -> Result<T, Answer> {
+        // Nothing of a call is used after it panicked but the count of calls, which is always whole.
+        let outcome = AssertUnwindSafe(work).catch_unwind().await;
+        outcome.map_err(|panic| self.caught(plan, panic.as_ref()))
+    }
+
+    /// Panics caught so far; their numbers stand in answers and in the log.
+    pub fn panics(&self) -> &Arc<AtomicU64> {
+        &self.0.panics
     }
 
     async fn attempt(
@@ -240,7 +254,7 @@ impl Caller {
     /// The answer to a call that panicked. The log gets a fixed message in full; one put together at run
     /// time may hold what the call was about, so only the panic's own output has it.
     fn caught(&self, plan: &Plan, panic: &(dyn Any + Send)) -> Answer {
-        let number = self.0.caught.fetch_add(1, Relaxed) + 1;
+        let number = self.0.panics.fetch_add(1, Relaxed) + 1;
         let message = panic.downcast_ref::<&'static str>().copied();
         let message = message.unwrap_or("a message made at run time");
         tracing::error!(number, method = %plan.method, path = %template(plan), message, "a call panicked");

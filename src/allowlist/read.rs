@@ -6,6 +6,7 @@
 
 use std::{
     collections::{HashMap, HashSet},
+    hash::Hash,
     sync::Arc,
 };
 
@@ -129,12 +130,12 @@ impl Reader {
 
     /// The list of strings behind a key, each as `parse` understands it, none twice; `None` when the
     /// key is absent.
-    pub(super) fn names(
+    pub(super) fn names<T: AsRef<str> + Clone + Eq + Hash>(
         &mut self,
         section: &Section<'_>,
         name: &str,
-        parse: impl Fn(&str) -> Result<String, Diagnostic>,
-    ) -> Option<Vec<Located<String>>> {
+        parse: impl Fn(&str) -> Result<T, Diagnostic>,
+    ) -> Option<Vec<Located<T>>> {
         let items = section.items(name)?;
         let mut seen = HashSet::new();
         let mut names = Vec::new();
@@ -144,7 +145,7 @@ impl Reader {
             if !seen.insert(parsed.clone()) {
                 self.fault(
                     &pointer,
-                    Diagnostic::error(format!("{} is listed twice", quote(&parsed))),
+                    Diagnostic::error(format!("{} is listed twice", quote(parsed.as_ref()))),
                 );
                 continue;
             }

@@ -14,7 +14,7 @@ use clap::{ArgMatches, Args, builder::FalseyValueParser};
 
 use super::given::{Flag, Given, Origin};
 use crate::{
-    config::{self, Admin, Http, Inputs, Limits, Override, Policy, Serving, url},
+    config::{self, Http, Inputs, Limits, Override, Policy, Serving, url},
     diagnostic::{Diagnostic, quote},
 };
 
@@ -229,11 +229,7 @@ fn nothing_allowed(inputs: &Inputs) -> Diagnostic {
 ///
 /// # Errors
 /// When a flag is wrong or has no effect beside another.
-pub(super) fn serving(
-    args: &ServingArgs,
-    matches: &ArgMatches,
-    policy: Policy,
-) -> Result<Serving, Diagnostic> {
+pub(super) fn serving(args: &ServingArgs, matches: &ArgMatches) -> Result<Serving, Diagnostic> {
     let given = Given(matches);
     if args.stdio {
         let listen_wins = is_stdio_beaten(given, LISTEN)?;
@@ -247,12 +243,8 @@ pub(super) fn serving(
         let url = url::origin(&text).map_err(|fault| fault.at(given.position(PUBLIC_URL)))?;
         public_urls.push(url);
     }
-    let admin = match policy {
-        Policy::Forgiving => Admin::Beside,
-        Policy::Strict => Admin::Off,
-    };
     let listen = args.listen.unwrap_or(config::LISTEN);
-    Ok(Serving::Http(Http { listen, public_urls, admin, ..Http::default() }))
+    Ok(Serving::Http(Http { listen, public_urls }))
 }
 
 /// Whether a flag of HTTP was typed where `--stdio` was only set; an error where both were alike.
@@ -399,7 +391,7 @@ mod tests {
 
     fn serving_of(arguments: &[&str]) -> Result<Serving, String> {
         let (flags, matches) = read(arguments);
-        serving(&flags.serving, &matches, Policy::Strict).map_err(|fault| fault.to_string())
+        serving(&flags.serving, &matches).map_err(|fault| fault.to_string())
     }
 
     #[test]

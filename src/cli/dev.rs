@@ -2,11 +2,7 @@
 
 use clap::{ArgMatches, Args};
 
-use super::{
-    Exit, Failure,
-    args::{BehaviourArgs, DocumentArgs, InputArgs, ServingArgs},
-    serve,
-};
+use super::{Exit, Failure, serve};
 use crate::config::Policy;
 
 /// Run beside an API under development: forgiving, follows every change
@@ -14,13 +10,7 @@ use crate::config::Policy;
 #[command(after_help = EXAMPLES)]
 pub(super) struct Dev {
     #[command(flatten)]
-    document: DocumentArgs,
-    #[command(flatten)]
-    inputs: InputArgs,
-    #[command(flatten)]
-    serving: ServingArgs,
-    #[command(flatten)]
-    behaviour: BehaviourArgs,
+    flags: serve::Flags,
 }
 
 const EXAMPLES: &str = "\
@@ -33,7 +23,6 @@ Unlike `serve`, an allowed operation that leaves the document only drops out, wi
 
 impl Dev {
     pub(super) fn run(self, matches: &ArgMatches) -> Result<Exit, Failure> {
-        let parts = (&self.document, &self.inputs, &self.serving, &self.behaviour);
-        serve::start(serve::config(parts, matches, Policy::Forgiving)?)
+        self.flags.serve(matches, Policy::Forgiving)
     }
 }

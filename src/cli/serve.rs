@@ -23,6 +23,7 @@ use crate::{
     config::{Config, Http, Policy, Serving},
     diagnostic::{Diagnostic, Position},
     gateway::{Builder, Gateway},
+    upstream,
 };
 
 /// The variable that holds the caller's credential where there are no headers.
@@ -33,13 +34,7 @@ const CREDENTIAL: &str = "TOOLGATE_AUTHORIZATION";
 #[command(after_help = EXAMPLES)]
 pub(super) struct Serve {
     #[command(flatten)]
-    document: DocumentArgs,
-    #[command(flatten)]
-    inputs: InputArgs,
-    #[command(flatten)]
-    serving: ServingArgs,
-    #[command(flatten)]
-    behaviour: BehaviourArgs,
+    flags: Flags,
 }
 
 const EXAMPLES: &str = "\
@@ -51,31 +46,37 @@ Any fault at start ends it with exit code 2; a bad edit while it runs changes no
 
 impl Serve {
     pub(super) fn run(self, matches: &ArgMatches) -> Result<Exit, Failure> {
-        let parts = (&self.document, &self.inputs, &self.serving, &self.behaviour);
-        start(config(parts, matches, Policy::Strict)?)
+        self.flags.serve(matches, Policy::Strict)
     }
 }
 
-/// The groups of flags that `serve` and `dev` share.
-pub(super) type Parts<'a> = (&'a DocumentArgs, &'a InputArgs, &'a ServingArgs, &'a BehaviourArgs);
-
-/// What the flags come to.
-///
-/// # Errors
-/// The first flag that is wrong or has no effect.
-pub(super) fn config(
-    (document, inputs, serving, behaviour): Parts<'_>,
-    matches: &ArgMatches,
-    policy: Policy,
-) -> Result<Config, Diagnostic> {
-    let mut inputs = args::inputs(document, inputs, matches, policy)?;
-    inputs.keep_going |= behaviour.keep_going;
-    let serving = args::serving(serving, matches, policy)?;
-    Ok(Config { inputs, serving, watch: !behaviour.no_watch })
+/// The flags that `serve` and `dev` share.
+#[derive(Args, Debug)]
+pub(super) struct Flags {
+    #[command(flatten)]
+    document: DocumentArgs,
+    #[command(flatten)]
+    inputs: InputArgs,
+    #[command(flatten)]
+    serving: ServingArgs,
+    #[command(flatten)]
+    behaviour: BehaviourArgs,
 }
 
-/// Serves until it is told to stop.
-pub(super) fn start(config: Config) -> Result<Exit, Failure> {
+impl Flags {
+    /// Serves what the flags come to until it is told to stop.
+    ///
+    /// # Errors
+    /// The first flag that is wrong or has no effect; what is wrong at start, or fails while it runs.
+    pub(super) fn serve(&self, matches: &ArgMatches, policy: Policy) -> Result<Exit, Failure> {
+        let mut inputs = args::inputs(&self.document, &self.inputs, matches, policy)?;
+        inputs.keep_going |= self.behaviour.keep_going;
+        let serving = args::serving(&self.serving, matches)?;
+        start(Config { inputs, serving, watch: !self.behaviour.no_watch })
+    }
+}
+
+fn start(config: Config) -> Result<Exit, Failure> {
     let serving = config.serving.clone();
     let gateway = Arc::new(Builder::from(config).start()?);
     let runtime = runtime()?;
@@ -138,17 +139,12 @@ async fn stdio(gateway: &Gateway) -> Result<Exit, Failure> {
 
 /// The caller's credential where there are no headers: a token, or a whole `Authorization` value.
 pub(super) fn credential() -> Result<Option<HeaderValue>, Diagnostic> {
-    let Some(text) = std::env::var(CREDENTIAL).ok().filter(|text| !text.trim().is_empty()) else {
+    let text = std::env::var(CREDENTIAL).unwrap_or_default();
+    if text.trim().is_empty() {
         return Ok(None);
-    };
-    let text = text.trim();
-    let text = if text.contains(' ') { text.to_owned() } else { format!("Bearer {text}") };
-    let wrong = |_| {
-        Diagnostic::error("has characters that no header may hold").at(Position::whole(CREDENTIAL))
-    };
-    let mut value = HeaderValue::try_from(text).map_err(wrong)?;
-    value.set_sensitive(true);
-    Ok(Some(value))
+    }
+    let wrong = |words| Diagnostic::error(words).at(Position::whole(CREDENTIAL));
+    upstream::authorization(&text).map(Some).map_err(wrong)
 }
 
 /// Resolves when the process is told to end.

@@ -3,10 +3,7 @@
 //! Over stdio there is one client and no address, so nothing that only HTTP knows can be set beside it:
 //! [`Serving`] has no room for it.
 
-use std::{
-    net::{IpAddr, Ipv4Addr, SocketAddr},
-    path::PathBuf,
-};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use url::Url;
 
@@ -28,24 +25,6 @@ pub struct Http {
     pub listen: SocketAddr,
     /// The URLs under which browsers and proxies reach it; only their origins count.
     pub public_urls: Vec<Url>,
-    /// Health, metrics and status.
-    pub admin: Admin,
-    /// A file with the token that callers must present.
-    pub inbound_token_file: Option<PathBuf>,
-    /// The server that issues the API's tokens.
-    pub authorization_server: Option<Url>,
-}
-
-/// The listener for health, metrics and status.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Admin {
-    /// None.
-    #[default]
-    Off,
-    /// The port after the one of [`Http::listen`], or the next free one.
-    Beside,
-    /// This address.
-    At(SocketAddr),
 }
 
 /// How log lines look.
@@ -62,13 +41,7 @@ pub const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 
 
 impl Default for Http {
     fn default() -> Self {
-        Self {
-            listen: LISTEN,
-            public_urls: Vec::new(),
-            admin: Admin::Off,
-            inbound_token_file: None,
-            authorization_server: None,
-        }
+        Self { listen: LISTEN, public_urls: Vec::new() }
     }
 }
 
@@ -128,9 +101,8 @@ mod tests {
     }
 
     #[test]
-    fn the_default_is_loopback_with_nothing_else_open() {
+    fn the_default_is_loopback() {
         let Serving::Http(http) = Serving::default() else { panic!("not HTTP") };
         assert_eq!(http.listen.to_string(), "127.0.0.1:7676");
-        assert_eq!(http.admin, Admin::Off);
     }
 }

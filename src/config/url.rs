@@ -2,9 +2,8 @@
 //! document is.
 //!
 //! They are `http` or `https`, name a host and carry no user name or password, and only a document's has
-//! a query. What
-//! the standard parser would mend without a word (spaces, tabs, backslashes) is refused, so that a
-//! configured URL is the one that is used.
+//! a query. What the standard parser would mend without a word (spaces, tabs, backslashes) is refused,
+//! so that a configured URL is the one that is used.
 
 use url::Url;
 
@@ -52,13 +51,19 @@ pub fn document(text: &str) -> Result<&str, Diagnostic> {
     }
     // A colon and two slashes are in no sensible path, but in every URL.
     match text.split_once("://") {
-        Some(("http" | "https", _)) => http(text).map(|_| text),
+        Some(_) if is_url(text) => http(text).map(|_| text),
         Some((scheme, _)) => {
             let words = format!("documents are not read over {}", quote(scheme));
             Err(Diagnostic::error(words).help("give a path or an http(s) URL"))
         }
         None => Ok(text),
     }
+}
+
+/// Whether what [`document`] took is a URL rather than a path.
+pub fn is_url(text: &str) -> bool {
+    let scheme = text.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
+    matches!(scheme.as_deref(), Some("http" | "https"))
 }
 
 fn no_url(text: &str) -> Diagnostic {
@@ -118,6 +123,16 @@ mod tests {
             let fault = document(text).unwrap_err().to_string();
             assert!(!fault.contains("secret"), "{fault}");
         }
+    }
+
+    #[test]
+    fn urls_are_told_from_paths() {
+        let check = |text: &str, expected: bool| assert_eq!(is_url(text), expected, "{text}");
+        check("http://localhost:8000", true);
+        check("HTTPS://example.com/openapi.json", true);
+        check("spec/openapi.yaml", false);
+        check("ftp://example.com/a", false);
+        check("http", false);
     }
 
     #[test]

@@ -137,7 +137,6 @@ impl Builder {
 
     /// The moment without events before changed files are read; 100 ms unless told.
     #[must_use]
-    #[doc(hidden)]
     pub fn quiet(mut self, quiet: Duration) -> Self {
         self.options.quiet = quiet;
         self
@@ -152,14 +151,14 @@ impl Builder {
         let origins = Origins::new(self.bind, public_urls).map_err(Diagnostic::error)?;
         let pipeline = pipeline(self.inputs, self.options.watch);
         let inputs = Arc::clone(&pipeline.inputs);
-        let mut first = first(&pipeline);
+        let mut first = reload::first(&pipeline);
         if !first.refusals.is_empty() && !inputs.keep_going {
             return Err(refused(&first));
         }
         let snapshot = first.snapshot.take().map(Arc::new);
         snapshot.iter().for_each(|snapshot| tell(snapshot));
         let limits = inputs.limits.clone();
-        let live = Arc::new(Live::remembering(snapshot, limits.removed_names));
+        let live = Arc::new(Live::new(snapshot, limits.removed_names));
         let stopping = CancellationToken::new();
         let caller = Caller::new(&limits, self.service);
         let settings = Settings { limits: limits.clone(), origins, stopping: stopping.clone() };
@@ -187,10 +186,6 @@ pub(super) fn pipeline(inputs: Inputs, poll: bool) -> Pipeline {
 fn refer(text: &str) -> References {
     let allowlist::References { document, variables, files } = allowlist::references(text);
     References { document, variables, files }
-}
-
-pub(super) fn first(pipeline: &Pipeline) -> First {
-    reload::first(pipeline)
 }
 
 pub(super) fn refused(first: &First) -> StartError {

@@ -347,7 +347,7 @@ mod tests {
     fn sessions(limit: usize, idle: u64) -> Arc<Sessions> {
         let rules =
             Rules { sessions: limit, streams: 2, idle: Duration::from_millis(idle), spare: SPARE };
-        let live = Arc::new(Live::new(None));
+        let live = Arc::new(Live::new(None, 10));
         Sessions::new(rules, live, Arc::default(), CancellationToken::new())
     }
 
@@ -417,7 +417,7 @@ mod tests {
     #[tokio::test]
     async fn the_most_idle_session_makes_room_when_there_is_none() {
         let rules = Rules { sessions: 2, streams: 2, idle: IDLE, spare: Duration::from_millis(50) };
-        let live = Arc::new(Live::new(None));
+        let live = Arc::new(Live::new(None, 10));
         let sessions = Sessions::new(rules, live, Arc::default(), CancellationToken::new());
         let used = open(&sessions, "a").await;
         let _entered = sessions.of(&used).unwrap().1.enter();

@@ -4,12 +4,11 @@
 //! is not there is a protocol error. Numbers of a reply follow [`digits`].
 
 use std::{
-    panic::AssertUnwindSafe,
     sync::{Arc, atomic::Ordering},
     time::Duration,
 };
 
-use futures_util::{FutureExt, future};
+use futures_util::future;
 use http::{HeaderMap, request::Parts};
 use rmcp::{
     ErrorData, RoleServer,
@@ -21,9 +20,10 @@ use rmcp::{
 };
 use tokio::sync::mpsc;
 
-use super::{Counts, Edge, Gauge, digits, notify::Arrival};
+use super::{Edge, Gauge, digits, notify::Arrival};
 use crate::{
-    registry::{Tool, ToolName, Toolset},
+    diagnostic::{nearest, quote},
+    registry::{Tool, Toolset},
     snapshot::Snapshot,
     upstream::{Answer, CallerAuth, Content, Progress},
 };
@@ -43,7 +43,9 @@ pub(super) async fn call(
     let _running = Gauge::new(&edge.counts, |counts| &counts.calls_running);
     let work = carry_out(edge, toolset, tool, params, context);
     tokio::select! {
-        result = guarded(&edge.counts, &tool.name, work) => Ok(result),
+        done = edge.caller.guard(&tool.plan, work) => {
+            Ok(done.unwrap_or_else(|answer| shape(answer, tool)))
+        }
         () = context.ct.cancelled() => Err(ErrorData::internal_error("the request was cancelled", None)),
     }
 }
@@ -129,49 +131,21 @@ fn shown(block: Content, tool: &Tool) -> ContentBlock {
     }
 }
 
-/// Runs a call; of a panic the caller gets a number, and the log what is safe to tell under it. One in
-/// the upstream is caught there.
-async fn guarded(
-    counts: &Counts,
-    tool: &ToolName,
-    work: impl Future<Output = CallToolResult>,
-) -> CallToolResult {
-    let panic = match AssertUnwindSafe(work).catch_unwind().await {
-        Ok(result) => return result,
-        Err(panic) => panic,
-    };
-    let number = counts.panics.fetch_add(1, Ordering::Relaxed) + 1;
-    // A text put together at run time may hold what the call was about.
-    let message = panic.downcast_ref::<&'static str>().copied();
-    let message = message.unwrap_or("a message made at run time");
-    tracing::error!(number, tool = tool.as_str(), message, "a call panicked at the edge");
-    let text = format!(
-        "the call failed inside the gateway; its log has the details under edge error number {number}"
-    );
-    CallToolResult::error(vec![ContentBlock::text(text)])
-}
-
 fn unknown(edge: &Edge, snapshot: Option<&Snapshot>, name: &str) -> ErrorData {
+    let tools = snapshot.into_iter().flat_map(Snapshot::tools);
+    let names = tools.map(|(_, tool)| tool.name.as_str());
     let words = match edge.live.removed(name) {
         Some(since) => format!(
-            "unknown tool `{name}`: it is no longer available since a change {} ago; list the tools again",
+            "unknown tool {}: it is no longer available since a change {} ago; list the tools again",
+            quote(name),
             age(since.elapsed())
         ),
-        None => match nearest(snapshot, name) {
-            Some(near) => format!("unknown tool `{name}`; did you mean `{near}`?"),
-            None => format!("unknown tool `{name}`"),
+        None => match nearest(name, names) {
+            Some(near) => format!("unknown tool {}; did you mean `{near}`?", quote(name)),
+            None => format!("unknown tool {}", quote(name)),
         },
     };
     ErrorData::invalid_params(words, None)
-}
-
-fn nearest<'a>(snapshot: Option<&'a Snapshot>, name: &str) -> Option<&'a str> {
-    let names = snapshot?.tools().map(|(_, tool)| tool.name.as_str());
-    names
-        .map(|near| (strsim::jaro_winkler(near, name), near))
-        .filter(|(likeness, _)| *likeness > 0.85)
-        .max_by(|(left, _), (right, _)| left.total_cmp(right))
-        .map(|(_, near)| near)
 }
 
 fn age(age: Duration) -> String {
@@ -247,20 +221,5 @@ mod tests {
                 "isError": false,
             }),
         );
-    }
-
-    #[tokio::test]
-    async fn a_panic_is_a_numbered_error() {
-        let counts = Counts::default();
-        let name = ToolName::try_from("t").unwrap();
-        for number in 1..3 {
-            let result = guarded(&counts, &name, async { panic!("told to panic") }).await;
-            let result = serde_json::to_value(result).unwrap();
-            let text = result["content"][0]["text"].as_str().unwrap();
-            assert!(text.ends_with(&format!("edge error number {number}")), "{text}");
-            assert_eq!(result["isError"], true);
-        }
-        let fine = guarded(&counts, &name, async { CallToolResult::success(Vec::new()) }).await;
-        assert_eq!(fine.is_error, Some(false));
     }
 }

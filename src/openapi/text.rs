@@ -86,7 +86,7 @@ impl Text {
         &self.content
     }
 
-    /// The value the text stands for: JSON when its first byte that is not blank is `{`, else YAML.
+    /// The value the text stands for, see [`is_json`].
     /// An empty text, or one of comments only, is `null`.
     ///
     /// # Errors
@@ -119,8 +119,7 @@ impl Text {
     }
 
     fn language(&self) -> Language {
-        let first = self.content.bytes().find(|byte| !byte.is_ascii_whitespace());
-        if first == Some(b'{') { Language::Json } else { Language::Yaml }
+        if is_json(self.content.as_bytes()) { Language::Json } else { Language::Yaml }
     }
 
     fn json(&self) -> Result<Value, Diagnostic> {
@@ -209,6 +208,11 @@ impl Text {
         let place = offset.map(|offset| Lines::new(&self.content).place(offset, pointer));
         Diagnostic::error(words).at(Position { file: self.file.clone(), place })
     }
+}
+
+/// Whether a text is read as JSON: its first byte that is not blank is `{`. All else is YAML.
+pub fn is_json(text: &[u8]) -> bool {
+    text.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{')
 }
 
 /// The parser's own words without the place it adds, and in ours where we have better ones.

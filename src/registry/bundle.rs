@@ -10,14 +10,11 @@ use std::{collections::HashMap, sync::Arc};
 use jsonschema::{Draft, PatternCache, PatternOptions, Registry, Validator};
 use serde_json::{Map, Value, json};
 
-use super::view::View;
+use super::{portable::is_portable_format, view::View};
 use crate::openapi::Fault;
 
 /// The name under which the shared `$defs` are registered; nothing is ever fetched from it.
 const DEFS: &str = "toolgate:///schemas";
-
-/// Formats that are published are asserted; others mean different things to different generators.
-const FORMATS: [&str; 8] = ["date-time", "date", "time", "email", "uri", "uuid", "ipv4", "ipv6"];
 
 /// Steps back a pattern may take in one match. Real ones take a few hundred.
 const BACKTRACKING: usize = 50_000;
@@ -156,7 +153,8 @@ fn plain(keyword: &str, value: &Value) -> Option<Value> {
         "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties" | "maxProperties"
         | "minContains" | "maxContains" => value.as_u64().map(Value::from),
         "uniqueItems" => value.as_bool().map(Value::from),
-        "format" => value.as_str().filter(|name| FORMATS.contains(name)).map(Value::from),
+        // Others mean different things to different generators.
+        "format" => value.as_str().filter(|name| is_portable_format(name)).map(Value::from),
         "required" => names(value),
         "dependentRequired" => {
             let lists = value.as_object()?.iter();

@@ -4,7 +4,7 @@ use http::HeaderValue;
 use serde_json::Value;
 
 use super::plan::{BodyMedia, Part};
-use crate::openapi::{Body, Encoding, Media, PartEncoding, Style};
+use crate::openapi::{Body, Encoding, Media, PartEncoding, Style, media_type};
 
 /// The media type a call sends: JSON first, then forms, text and bytes; document order among equals.
 ///
@@ -21,12 +21,12 @@ pub(super) fn choose(body: &Body) -> Result<(&Media, BodyMedia), String> {
 
 /// How good a choice is, and how it is written; `None` when it cannot be.
 fn rank(media: &Media) -> Option<(u8, BodyMedia)> {
-    let essence = essence(&media.media_type);
+    let essence = media_type::essence(&media.media_type);
     let header = HeaderValue::from_str(media.media_type.trim()).ok()?;
     let (kind, sub) = essence.split_once('/')?;
     Some(match (kind, sub) {
         ("application", "json") => (0, BodyMedia::Json(header)),
-        (_, sub) if sub == "json" || sub.ends_with("+json") && !sub.contains('*') => {
+        (_, sub) if media_type::is_json(&essence) && !sub.contains('*') => {
             (1, BodyMedia::Json(header))
         }
         ("*", "*") | ("application", "*" | "*+json") if !is_binary(media.schema.as_ref()) => {
@@ -45,13 +45,8 @@ fn rank(media: &Media) -> Option<(u8, BodyMedia)> {
     })
 }
 
-/// A media type without its parameters, in lower case.
-fn essence(media_type: &str) -> String {
-    media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
-}
-
 /// Whether a schema says that its value is bytes.
-pub(super) fn is_binary(schema: Option<&Value>) -> bool {
+fn is_binary(schema: Option<&Value>) -> bool {
     let Some(schema) = schema else { return false };
     let says = |keyword: &str| schema.get(keyword).and_then(Value::as_str);
     let binary = says("format").is_some_and(|format| format == "binary");

@@ -13,7 +13,7 @@ use super::{
     plan::Shape,
     portable::{self, Resolve},
 };
-use crate::openapi::{Media, Reply, Status};
+use crate::openapi::{Media, Reply, Status, media_type};
 
 /// What a successful call gives.
 #[derive(Clone, Debug, PartialEq)]
@@ -77,28 +77,16 @@ enum Sort {
     Bytes,
 }
 
-/// Text types besides `text/…` and `…+xml`.
-const TEXTS: [&str; 10] = [
-    "application/xml",
-    "application/yaml",
-    "application/x-yaml",
-    "application/toml",
-    "application/javascript",
-    "application/graphql",
-    "application/x-www-form-urlencoded",
-    "application/x-ndjson",
-    "application/jsonl",
-    "application/json-seq",
-];
-
+/// A range (`*/*`) most likely means JSON.
 fn sort(media_type: &str) -> Sort {
-    let essence = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    let json = matches!(&*essence, "application/json" | "text/json" | "*/*" | "application/*");
-    if json || essence.ends_with("+json") {
-        return Sort::Json;
+    let essence = media_type::essence(media_type);
+    if media_type::is_json(&essence) || matches!(&*essence, "*/*" | "application/*") {
+        Sort::Json
+    } else if media_type::is_text(&essence) {
+        Sort::Text
+    } else {
+        Sort::Bytes
     }
-    let text = essence.starts_with("text/") || essence.ends_with("+xml");
-    if text || TEXTS.contains(&&*essence) { Sort::Text } else { Sort::Bytes }
 }
 
 /// What the result is made from.

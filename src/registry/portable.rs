@@ -27,6 +27,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use crate::openapi::Fault;
+pub(super) use kind::is_portable_format;
 pub use lint::{lint, lint_output};
 use read::{Part, Reader, Shelf};
 use tree::Side;

@@ -13,7 +13,7 @@ use crate::{
     allowlist::{self, Allowlist},
     diagnostic::Diagnostic,
     openapi::{self, Api, text::Text},
-    registry::{self, Settings, Toolset},
+    registry::{self, Settings, ToolName, Toolset},
     source::{Digest, Input, Sources, ToolsetSource},
 };
 
@@ -261,11 +261,7 @@ fn clashes(candidates: &[Candidate]) -> Vec<(String, [usize; 2])> {
 }
 
 fn names(toolset: &Toolset) -> impl Iterator<Item = &str> {
-    toolset
-        .tools
-        .iter()
-        .flat_map(|tool| std::iter::once(&tool.name).chain(&tool.aliases))
-        .map(|name| name.as_str())
+    toolset.tools.iter().flat_map(|tool| tool.names()).map(ToolName::as_str)
 }
 
 fn clash(candidates: &[Candidate], name: &str, victim: usize, other: usize) -> Option<Diagnostic> {

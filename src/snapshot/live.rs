@@ -15,7 +15,6 @@ use arc_swap::{ArcSwap, ArcSwapOption};
 use tokio::sync::watch;
 
 use super::Snapshot;
-use crate::config::Limits;
 use removed::Removed;
 pub use status::{Counts, Failure, Stage, Status};
 
@@ -31,20 +30,16 @@ pub struct Live {
 }
 
 impl Live {
-    /// Serving `snapshot` from the start, or nothing yet.
-    pub fn new(snapshot: Option<Arc<Snapshot>>) -> Self {
-        Self::remembering(snapshot, Limits::default().removed_names)
-    }
-
-    /// The same, with the removed names of this many swaps remembered.
-    pub fn remembering(snapshot: Option<Arc<Snapshot>>, swaps: usize) -> Self {
+    /// Serving `snapshot` from the start, or nothing yet; `remembered` is for how many swaps the names
+    /// of removed tools are known.
+    pub fn new(snapshot: Option<Arc<Snapshot>>, remembered: usize) -> Self {
         let published = Mutex::new(snapshot.iter().map(Arc::downgrade).collect());
         Self {
             snapshot: ArcSwapOption::new(snapshot),
             status: ArcSwap::default(),
             changes: watch::Sender::new(0),
             published,
-            removed: Mutex::new(Removed::of_the_last(swaps)),
+            removed: Mutex::new(Removed::of_the_last(remembered)),
         }
     }
 
@@ -113,7 +108,7 @@ mod tests {
 
     #[test]
     fn listeners_hear_of_a_new_fingerprint_only_and_after_it_is_readable() {
-        let live = Live::new(Some(snapshot(1, "a")));
+        let live = Live::new(Some(snapshot(1, "a")), 10);
         let mut changes = live.changes();
         live.publish(snapshot(2, "a"));
         assert!(!changes.has_changed().unwrap());
@@ -124,7 +119,7 @@ mod tests {
 
     #[test]
     fn snapshots_are_counted_until_the_last_holder_lets_go() {
-        let live = Live::new(None);
+        let live = Live::new(None, 10);
         assert_eq!((live.alive(), live.load().is_none()), (0, true));
         let held = snapshot(1, "a");
         live.publish(Arc::clone(&held));

@@ -47,7 +47,6 @@ pub struct Options {
     /// Whether to watch and scan at all; without, only [`Reloader::reload_now`] and fetched documents read.
     pub watch: bool,
     /// Which watcher; anything but the default is for tests.
-    #[doc(hidden)]
     pub watcher: Kind,
 }
 

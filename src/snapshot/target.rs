@@ -31,7 +31,7 @@ pub(super) fn origin(
     source: &ToolsetSource,
     inputs: &Inputs,
 ) -> Result<Origin, Diagnostic> {
-    let flag = chosen(&inputs.upstreams, &source.name);
+    let flag = Override::of(&inputs.upstreams, &source.name);
     if inputs.in_process {
         return in_process(allowlist, flag);
     }
@@ -43,8 +43,8 @@ pub(super) fn origin(
         let at = |fault: Diagnostic| fault.at(upstream.position.clone());
         return parsed(&upstream.value, allowlist.file.to_string()).map_err(at);
     }
-    let document = chosen(&inputs.documents, &source.name).filter(|flag| is_url(&flag.value));
-    if let Some(document) = document {
+    let document = Override::of(&inputs.documents, &source.name);
+    if let Some(document) = document.filter(|flag| url::is_url(&flag.value)) {
         return parsed(&document_origin(&document.value), "the document's URL".to_owned());
     }
     let fault = Diagnostic::error(format!(
@@ -75,12 +75,6 @@ pub(super) fn ambiguous<'a>(
     Some(Diagnostic::error(words).help(help).at(Position::whole("--upstream")))
 }
 
-/// The override for a toolset: the one that names it, else the bare one.
-fn chosen<'a>(overrides: &'a [Override], toolset: &str) -> Option<&'a Override> {
-    let named = overrides.iter().rfind(|one| one.toolset.as_deref() == Some(toolset));
-    named.or_else(|| overrides.iter().rfind(|one| one.toolset.is_none()))
-}
-
 fn in_process(allowlist: &Allowlist, flag: Option<&Override>) -> Result<Origin, Diagnostic> {
     let help = "remove it: calls go to the service in this process";
     if let Some(upstream) = &allowlist.upstream {
@@ -100,10 +94,6 @@ fn document_origin(text: &str) -> String {
     url::http(text).map_or_else(|_| text.to_owned(), |url| url.origin().ascii_serialization())
 }
 
-fn is_url(text: &str) -> bool {
-    text.starts_with("http://") || text.starts_with("https://")
-}
-
 fn parsed(text: &str, from: String) -> Result<Origin, Diagnostic> {
     let url = url::origin(text)?;
     let origin = url.origin().ascii_serialization();
@@ -121,23 +111,23 @@ pub(super) fn complete(
     shared: bool,
     limits: &Limits,
 ) -> Result<Target, Vec<Diagnostic>> {
-    let base_path = base_path(&origin, allowlist);
-    let forward = forward(allowlist, shared);
-    let (headers, header_faults) =
-        split(allowlist.headers.iter().map(|header| resolved(header, source)));
-    let (forward, forward_faults) = split(forward.into_iter());
-    let faults: Vec<_> = header_faults.into_iter().chain(forward_faults).collect();
+    let (mut headers, mut faults) = (Vec::new(), Vec::new());
+    for header in &allowlist.headers {
+        match value(header, source) {
+            Ok(value) => headers.push((header.name.value.clone(), value)),
+            Err(fault) => faults.push(fault.at(header.name.position.clone())),
+        }
+    }
     if !faults.is_empty() {
         return Err(faults);
     }
-    let max_in_flight = allowlist.max_in_flight.unwrap_or(limits.upstream_calls);
     Ok(Target {
+        base_path: base_path(&origin, allowlist),
         upstream: origin.upstream,
-        base_path,
         from: origin.from,
         headers,
-        forward,
-        max_in_flight,
+        forward: forward(allowlist, shared),
+        max_in_flight: allowlist.max_in_flight.unwrap_or(limits.upstream_calls),
     })
 }
 
@@ -147,60 +137,36 @@ fn base_path(origin: &Origin, allowlist: &Allowlist) -> Option<String> {
     stated.or_else(|| origin.path.clone())
 }
 
-fn forward(allowlist: &Allowlist, shared: bool) -> Vec<Result<HeaderName, Diagnostic>> {
-    let Some(names) = &allowlist.forward else {
-        return if shared { vec![Ok(header::AUTHORIZATION)] } else { Vec::new() };
-    };
-    let name = |name: &crate::allowlist::Located<String>| {
-        let fault = || {
-            Diagnostic::error(format!("`{}` is no header name", name.value))
-                .at(name.position.clone())
-        };
-        HeaderName::try_from(name.value.as_str()).map_err(|_| fault())
-    };
-    names.iter().map(name).collect()
+fn forward(allowlist: &Allowlist, shared: bool) -> Vec<HeaderName> {
+    match &allowlist.forward {
+        Some(names) => names.iter().map(|name| name.value.clone()).collect(),
+        None if shared => vec![header::AUTHORIZATION],
+        None => Vec::new(),
+    }
 }
 
-fn split<T>(results: impl Iterator<Item = Result<T, Diagnostic>>) -> (Vec<T>, Vec<Diagnostic>) {
-    let mut faults = Vec::new();
-    let good =
-        results.filter_map(|result| result.map_err(|fault| faults.push(fault)).ok()).collect();
-    (good, faults)
-}
-
-fn resolved(
-    header: &Header,
-    source: &ToolsetSource,
-) -> Result<(HeaderName, HeaderValue), Diagnostic> {
-    let at = |fault: Diagnostic| fault.at(header.name.position.clone());
-    let name = &header.name.value;
-    let parts = header.value.iter().map(|piece| resolved_piece(piece, source));
-    let text = parts.collect::<Result<String, Diagnostic>>().map_err(at)?;
-    let wrong = || {
-        at(Diagnostic::error(format!(
+/// The value of a header, its references put in.
+fn value(header: &Header, source: &ToolsetSource) -> Result<HeaderValue, Diagnostic> {
+    let pieces = header.value.iter().map(|piece| resolved(piece, source));
+    let text = pieces.collect::<Result<String, Diagnostic>>()?;
+    let mut value = HeaderValue::from_str(&text).map_err(|_| {
+        let name = &header.name.value;
+        Diagnostic::error(format!(
             "the value of header `{name}` has characters a header cannot carry"
-        )))
-    };
-    let mut value = HeaderValue::from_str(&text).map_err(|_| wrong())?;
+        ))
+    })?;
     value.set_sensitive(true);
-    let name = HeaderName::try_from(name.as_str())
-        .map_err(|_| at(Diagnostic::error(format!("`{name}` is no header name"))))?;
-    Ok((name, value))
+    Ok(value)
 }
 
-fn resolved_piece(piece: &HeaderPiece, source: &ToolsetSource) -> Result<String, Diagnostic> {
+fn resolved(piece: &HeaderPiece, source: &ToolsetSource) -> Result<String, Diagnostic> {
     match piece {
         HeaderPiece::Text(text) => Ok(text.clone()),
         HeaderPiece::Variable(name) => {
-            let value = source
-                .variables
-                .iter()
-                .find(|(known, _)| known == name)
-                .and_then(|(_, value)| value.clone());
-            let fault =
-                || Diagnostic::error(format!("`${{{name}}}` is not set in the environment"));
-            value.ok_or_else(|| {
-                fault().help(format!("set `{name}` before the start, or remove the header"))
+            let known = source.variables.iter().find(|(known, _)| known == name);
+            known.and_then(|(_, value)| value.clone()).ok_or_else(|| {
+                Diagnostic::error(format!("`${{{name}}}` is not set in the environment"))
+                    .help(format!("set `{name}` before the start, or remove the header"))
             })
         }
         HeaderPiece::File(path) => secret(path, source),

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::{ALLOW_TOOLSET, file::unreadable, folder::Listing, path::shown};
 use crate::{
-    config::{Inputs, Override},
+    config::Inputs,
     diagnostic::{Diagnostic, Position},
 };
 
@@ -97,14 +97,6 @@ fn nothing_allowed(inputs: &Inputs, current: &Path) -> Diagnostic {
     Diagnostic::error("holds no allowlist")
         .help("add a `.yaml` file, or pass `--keep-going` to serve nothing meanwhile")
         .at(Position::whole(shown(path, current)))
-}
-
-/// The value for a toolset: its own before the one for all, the last one given before the earlier.
-pub(super) fn of_toolset<'a>(overrides: &'a [Override], toolset: &str) -> Option<&'a str> {
-    let last = |wanted: Option<&str>| {
-        overrides.iter().rev().find(|value| value.toolset.as_deref() == wanted)
-    };
-    last(Some(toolset)).or_else(|| last(None)).map(|value| value.value.as_str())
 }
 
 /// Only asked at start: a toolset that is removed later takes its override with it in silence.

@@ -13,16 +13,16 @@ use std::{
 
 use super::{
     Digest, Input, Refer, References, Scan, Sources, ToolsetSource, Unstable,
-    claim::{Claim, Claims, of_toolset, unmatched_overrides},
+    claim::{Claim, Claims, unmatched_overrides},
     digest,
     file::{self, Cap, Reading},
     folder::Listing,
-    path::{beside, is_url, shown},
+    path::{beside, shown},
     remote::{self, Fetched, Remote},
     scan::Stamp,
 };
 use crate::{
-    config::Inputs,
+    config::{Inputs, Override, url::is_url},
     diagnostic::{Diagnostic, Position},
 };
 
@@ -131,7 +131,8 @@ impl<'a> Pass<'a> {
         named: Option<&str>,
     ) -> Result<Option<Input>, Unstable> {
         let cap = Cap { bytes: self.inputs.limits.document, limit: Some("document") };
-        let flag = of_toolset(&self.inputs.documents, &claim.name);
+        let flag = Override::of(&self.inputs.documents, &claim.name);
+        let flag = flag.map(|flag| flag.value.as_str());
         let Some(name) = flag.or(named) else { return Ok(None) };
         if is_url(name) {
             return self.url(name).map(Some);

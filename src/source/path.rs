@@ -5,12 +5,6 @@
 
 use std::path::{Component, Path, PathBuf};
 
-/// Whether a document's name is a URL.
-pub(super) fn is_url(text: &str) -> bool {
-    let scheme = text.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
-    matches!(scheme.as_deref(), Some("http" | "https"))
-}
-
 /// `name` as written in a file of `folder`, with `.` and `..` taken by the text.
 pub(super) fn beside(folder: &Path, name: &Path) -> PathBuf {
     let mut joined = PathBuf::new();
@@ -60,15 +54,5 @@ mod tests {
         check("/home/me/other.yaml", "/home/me/other.yaml");
         check("./spec.yaml", "spec.yaml");
         check("../spec.yaml", "../spec.yaml");
-    }
-
-    #[test]
-    fn urls_are_told_from_paths() {
-        let check = |text: &str, expected: bool| assert_eq!(is_url(text), expected, "{text}");
-        check("http://localhost:8000", true);
-        check("HTTPS://example.com/openapi.json", true);
-        check("spec/openapi.yaml", false);
-        check("ftp://example.com/a", false);
-        check("http", false);
     }
 }

@@ -37,7 +37,8 @@ fn quick(method: Method) -> Plan {
 }
 
 fn bearer(token: &str, target: &Target) -> CallerAuth {
-    CallerAuth::from_credential(token, target).unwrap()
+    let value = authorization(token).unwrap();
+    CallerAuth::of(&HeaderMap::from_iter([(AUTHORIZATION, value)]), target)
 }
 
 async fn call(caller: &Caller, plan: &Plan, origin: &str) -> Answer {
@@ -520,6 +521,19 @@ async fn a_panic_in_a_service_is_an_error_with_a_number() {
         let text = if method == Method::GET { text } else { format!("{text}; {UNSURE}") };
         assert_eq!(answer, Answer::error(text));
     }
+}
+
+#[tokio::test]
+async fn a_panic_beside_a_call_has_a_number_of_the_same_row() {
+    let (caller, plan) = (caller(), plan());
+    for number in 1..3 {
+        let panicking = caller.guard(&plan, async { panic!("told to panic") });
+        let Err(answer): Result<(), _> = panicking.await else { panic!("no panic") };
+        assert!(said(&answer).ends_with(&format!("error number {number}")), "{answer:?}");
+        assert!(answer.is_error);
+    }
+    assert_eq!(caller.panics().load(Relaxed), 2);
+    assert_eq!(caller.guard(&plan, async { 5 }).await, Ok(5));
 }
 
 #[derive(Clone, Default)]

@@ -95,7 +95,7 @@ fn modules_import_only_what_stands_above_them() {
         };
         for import in file.imports() {
             let own = import.split("::").next() == Some(&file.module);
-            let fits = |may: &&str| import == *may || import.starts_with(&format!("{may}::"));
+            let fits = |may: &&str| import == **may || import.starts_with(&format!("{may}::"));
             if !own && !allowed.iter().any(fits) {
                 faults.push(format!("{} imports `{import}`", file.path));
             }
@@ -190,7 +190,10 @@ impl Source {
         let path = below.to_str().unwrap().replace('\\', "/");
         let module = path.split('/').next().unwrap().to_owned();
         let text = fs::read_to_string(file).unwrap();
-        let text = text.split("#[cfg(test)]\nmod ").next().unwrap();
+        // Not at the `mod tests;` of a file beside, which stands above the code.
+        let tests = ["\nmod tests {", "\npub(super) mod tests {"];
+        let end = tests.iter().filter_map(|tests| text.find(tests)).min();
+        let text = &text[..end.unwrap_or(text.len())];
         let code = text
             .lines()
             .map(|line| line.split("//").next().unwrap())

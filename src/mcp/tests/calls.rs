@@ -161,7 +161,7 @@ async fn a_removed_tool_says_so() {
 
 #[test]
 fn removed_names_are_forgotten_after_so_many_swaps() {
-    let live = Live::remembering(Some(Arc::new(snapshot(1, &["a", "z"]))), 2);
+    let live = Live::new(Some(Arc::new(snapshot(1, &["a", "z"]))), 2);
     for (generation, name) in [(2, "b"), (3, "c"), (4, "d")] {
         live.publish(Arc::new(snapshot(generation, &[name, "z"])));
     }

@@ -183,7 +183,7 @@ impl Bench {
     }
 
     pub(super) async fn with(snapshot: Option<Snapshot>, limits: Limits, public: &[&str]) -> Self {
-        let live = Arc::new(Live::new(snapshot.map(Arc::new)));
+        let live = Arc::new(Live::new(snapshot.map(Arc::new), limits.removed_names));
         let stopping = CancellationToken::new();
         let origins = Origins::new(Bind::Loopback, public.iter().copied()).unwrap();
         let settings = Settings { limits: limits.clone(), origins, stopping: stopping.clone() };

@@ -91,8 +91,8 @@ impl<'a> Values<'a> {
     }
 }
 
-/// Formats that every known client knows.
-pub(super) fn is_portable_format(format: &str) -> bool {
+/// Formats that every known client knows: these are published and enforced.
+pub(in crate::registry) fn is_portable_format(format: &str) -> bool {
     matches!(format, "date-time" | "date" | "time" | "email" | "uri" | "uuid" | "ipv4" | "ipv6")
 }
 

@@ -2,7 +2,7 @@
 
 use std::{collections::VecDeque, time::Instant};
 
-use crate::{registry::Tool, snapshot::Snapshot};
+use crate::{registry::ToolName, snapshot::Snapshot};
 
 /// Bounded: the names of a fixed number of swaps.
 #[derive(Debug)]
@@ -41,12 +41,9 @@ impl Removed {
 
 /// Names and aliases that `old` answers to and `new` does not.
 pub(super) fn names(old: Option<&Snapshot>, new: &Snapshot) -> Vec<Box<str>> {
-    let names = |tool: &Tool| {
-        let names = std::iter::once(&tool.name).chain(&tool.aliases);
-        names.map(|name| Box::from(name.as_str())).collect::<Vec<Box<str>>>()
-    };
-    let old = old.into_iter().flat_map(Snapshot::tools).flat_map(|(_, tool)| names(tool));
-    old.filter(|name| new.tool(name).is_none()).collect()
+    let old = old.into_iter().flat_map(Snapshot::tools).flat_map(|(_, tool)| tool.names());
+    let gone = old.map(ToolName::as_str).filter(|name| new.tool(name).is_none());
+    gone.map(Box::from).collect()
 }
 
 #[cfg(test)]

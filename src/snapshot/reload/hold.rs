@@ -13,6 +13,7 @@ use std::{
 
 use super::gate::Gate;
 use crate::{
+    openapi::text::is_json,
     snapshot::Snapshot,
     source::{Digest, Input, Sources, ToolsetSource},
 };
@@ -158,10 +159,6 @@ fn shrunk_document(
 fn suspect(input: &Input, words: &str) -> Suspect {
     let words = format!("{}: {words}", input.name);
     Suspect { name: Arc::clone(&input.name), digest: input.digest, words }
-}
-
-fn is_json(bytes: &[u8]) -> bool {
-    bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{')
 }
 
 #[cfg(test)]

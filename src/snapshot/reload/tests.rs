@@ -168,7 +168,7 @@ fn case_of(prepare: impl FnOnce(&Path), options: Options, flags: impl FnOnce(&mu
         facts,
     };
     let mut first = first(&pipeline);
-    let live = Arc::new(Live::new(first.snapshot.take().map(Arc::new)));
+    let live = Arc::new(Live::new(first.snapshot.take().map(Arc::new), 10));
     let witness = Witness::new(Arc::clone(&live));
     let quiet = options.quiet.max(Duration::from_millis(150));
     let options = Options { quiet, ..options };

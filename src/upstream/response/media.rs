@@ -6,7 +6,7 @@
 
 use http::{HeaderMap, header::CONTENT_TYPE};
 
-use crate::upstream::request::is_json;
+use crate::{openapi::media_type, upstream::request::is_json};
 
 /// What a body claims to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,8 +54,7 @@ impl MediaType {
         match essence.split_once('/') {
             None => Kind::Unsaid,
             Some(_) if is_json(essence) => Kind::Json,
-            Some(("text", _)) => Kind::Text,
-            Some(_) if essence.ends_with("+xml") || TEXTS.contains(&essence) => Kind::Text,
+            Some(_) if media_type::is_text(essence) => Kind::Text,
             Some(("image", _)) => Kind::Image,
             Some(("audio", _)) => Kind::Audio,
             Some(_) => Kind::Blob,
@@ -89,22 +88,6 @@ impl MediaType {
         }
     }
 }
-
-/// Types outside `text/` that are text all the same.
-const TEXTS: [&str; 12] = [
-    "application/xml",
-    "application/yaml",
-    "application/x-yaml",
-    "application/toml",
-    "application/javascript",
-    "application/graphql",
-    "application/x-www-form-urlencoded",
-    "application/jsonl",
-    "application/x-ndjson",
-    "application/ndjson",
-    "application/json-seq",
-    "application/x-json-stream",
-];
 
 const STREAMS: [&str; 6] = [
     "text/event-stream",
