@@ -196,7 +196,11 @@ pub(super) const CHANGES: &[Key] = &[
         "What a model reads about the tool, instead of the document's text.",
     ),
     key("annotations", Kind::Annotations, "Hints that differ from those the method gives."),
-    key("hide", Kind::Names, "Arguments that are not offered."),
+    key(
+        "hide",
+        Kind::Names,
+        "Arguments that are not offered. With `resource_names`, a hidden body field `name` that the document requires is filled with the name that the path says, like `memos/abc`.",
+    ),
     key("required", Kind::Names, "Exactly these arguments are required, besides path parameters."),
     key("path", Kind::Text, "Replaces a path the document got wrong; starts with `/`."),
     key("arguments", Kind::Arguments, "Changes of single arguments, by their name."),
