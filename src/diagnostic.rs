@@ -119,9 +119,6 @@ impl Diagnostic {
         let number = place.line.to_string();
         let margin = " ".repeat(number.len());
         let caret = " ".repeat(place.column.saturating_sub(1) as usize);
-        if place.excerpt.is_empty() {
-            return self.to_string();
-        }
         // One character for one, so that the caret stays below its column.
         let shown = |character: char| match character {
             '\t' => ' ',

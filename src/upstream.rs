@@ -52,7 +52,7 @@ use self::{
 };
 use crate::{
     config::Limits,
-    registry::plan::{ArgumentFault, Arguments, Plan, Target, Upstream},
+    registry::plan::{ArgumentFault, Arguments, PathPiece, Plan, Target, Upstream},
 };
 
 /// What a call came to; always an answer, whatever went wrong.
@@ -298,7 +298,6 @@ fn place(target: &Target) -> String {
 
 /// The path without its values.
 fn template(plan: &Plan) -> String {
-    use crate::registry::plan::PathPiece;
     let piece = |piece: &PathPiece| match piece {
         PathPiece::Literal(literal) => literal.clone(),
         PathPiece::Value(value) => format!("{{{}}}", value.name),
