@@ -34,9 +34,9 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use crate::{
-    allowlist::Allowlist,
+    allowlist::{Allowlist, Docs},
     config::{Limits, Policy},
-    diagnostic::Diagnostic,
+    diagnostic::{Diagnostic, Position},
     openapi::{Api, OperationKey},
 };
 use bundle::Bundle;
@@ -152,7 +152,12 @@ pub fn compile(
     }
     findings.clashes(clash::find(&drafts));
     let tools = finish(drafts, bundle, &workshop, &mut findings);
-    let warnings = findings.settle()?;
+    let mut warnings = findings.settle()?;
+    if allowlist.docs != Docs::Off {
+        let fault =
+            Diagnostic::warning("`docs` has no effect yet: there are no documentation tools");
+        warnings.push(fault.at(Position::whole(Arc::clone(&allowlist.file))));
+    }
     Ok(Toolset {
         name: allowlist.name.clone(),
         file: allowlist.file.clone(),
