@@ -29,9 +29,16 @@ pub fn origin(text: &str) -> Result<Url, Diagnostic> {
 pub fn http(text: &str) -> Result<Url, Diagnostic> {
     // Before anything that repeats the text.
     let (_, rest) = text.split_once("://").unwrap_or(("", text));
-    if rest.split(['/', '?', '#', '\\']).next().is_some_and(|authority| authority.contains('@')) {
+    let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
+    if authority.contains('@') {
         return Err(Diagnostic::error("a URL here must not hold a user name or a password")
             .help("send them as a header instead: `headers: { Authorization: \"${NAME}\" }`"));
+    }
+    // The parser takes `${` in a host, and adding a scheme would not mend it.
+    if authority.contains("${") {
+        return Err(Diagnostic::error(format!("{} is no http or https URL", quote(text))).help(
+            "`${NAME}` is filled in only in `headers:` of an allowlist; write the URL itself",
+        ));
     }
     // The parser drops or rewrites these.
     let mended = |c: char| c.is_whitespace() || c.is_control() || c == '\\';
@@ -101,6 +108,8 @@ mod tests {
         };
         check("localhost:8000", "write `http://localhost:8000`");
         check("api.example.com/v1", "write `http://api.example.com/v1`");
+        check("${API_URL}", "filled in only in `headers:`");
+        check("http://${API_HOST}/v1", "filled in only in `headers:`");
         check("", "`http://127.0.0.1:5230`");
         check("/api", "`http://127.0.0.1:5230`");
         check("ftp://host", "is no http or https URL");
