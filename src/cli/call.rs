@@ -39,6 +39,7 @@ Examples:
   toolgate call memo_list_memos pageSize=5
   toolgate call memo_create_memo '{\"content\": \"Tea\", \"visibility\": \"PRIVATE\"}'
 
+TOOLGATE_AUTHORIZATION holds the credential: a token, or a whole Authorization value.
 Values of name=value are read as the tool's schema wants them: 5 is a number where one is due.";
 
 impl Call {

@@ -90,6 +90,14 @@ impl Builder {
         self
     }
 
+    /// Where the calls of one toolset go; beats [`Builder::upstream`] and its file.
+    #[must_use]
+    pub fn upstream_of(mut self, toolset: impl Into<String>, upstream: impl Into<String>) -> Self {
+        let toolset = Some(toolset.into());
+        self.inputs.upstreams.push(Override { toolset, value: upstream.into() });
+        self
+    }
+
     /// Calls go to a service in this process, for example the axum router that the gateway's is merged
     /// into. It gets the forwarded headers only and no peer address, and carries its own authentication.
     #[must_use]

@@ -4,7 +4,7 @@
 //! one origin (the default of `forward`), and whether two claim one name.
 
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::{BTreeMap, HashMap},
     sync::Arc,
 };
 
@@ -68,7 +68,11 @@ pub(super) fn candidates(sources: &Sources, previous: Option<&Snapshot>) -> Vec<
         let parsed = allowlist.and_then(|allowlist| {
             let origin =
                 ambiguous.clone().map_or_else(|| target::origin(&allowlist, source, inputs), Err);
-            origin.map(|origin| (allowlist, origin)).map_err(|fault| vec![fault])
+            let document = source.document.is_none().then(|| no_document(&allowlist));
+            match (origin, document) {
+                (Ok(origin), None) => Ok((allowlist, origin)),
+                (origin, document) => Err(origin.err().into_iter().chain(document).collect()),
+            }
         });
         Draft { source, parsed, previous: served(previous, &source.name).cloned() }
     };
@@ -177,6 +181,11 @@ fn retarget(served: &Served, target: Arc<registry::plan::Target>) -> Served {
     served
 }
 
+fn no_document(allowlist: &Allowlist) -> Diagnostic {
+    let fault = Diagnostic::error(format!("`{}` names no document", allowlist.file));
+    fault.help("add `document: FILE` to it, or pass `--document FILE`")
+}
+
 /// Documents by digest: one that several toolsets or the previous snapshot use is parsed once.
 struct Documents {
     parsed: HashMap<Digest, Result<Arc<Api>, Vec<Diagnostic>>>,
@@ -196,8 +205,7 @@ impl Documents {
         allowlist: &Allowlist,
     ) -> Result<(Arc<Api>, Digest), Vec<Diagnostic>> {
         let Some(input) = &source.document else {
-            let fault = Diagnostic::error(format!("`{}` names no document", allowlist.file));
-            return Err(vec![fault.help("add `document: FILE` to it, or pass `--document FILE`")]);
+            return Err(vec![no_document(allowlist)]);
         };
         let api = self
             .parsed
@@ -223,11 +231,11 @@ pub(super) fn refuse_clashes(candidates: &mut [Candidate], start: bool) {
     }
 }
 
-fn refusals(candidates: &[Candidate], start: bool) -> HashMap<usize, Vec<Diagnostic>> {
+fn refusals(candidates: &[Candidate], start: bool) -> BTreeMap<usize, Vec<Diagnostic>> {
     let is_new =
         |place: usize| candidates.get(place).is_some_and(|one| matches!(one.state, State::New(_)));
-    let mut refused: HashMap<usize, Vec<Diagnostic>> = HashMap::new();
-    for (name, [first, second]) in clashes(candidates) {
+    let mut refused: BTreeMap<usize, Vec<Diagnostic>> = BTreeMap::new();
+    for ([first, second], names) in clashes(candidates) {
         let victims = match (is_new(first), is_new(second)) {
             (true, true) if start => vec![first, second],
             (true, false) => vec![first],
@@ -236,49 +244,68 @@ fn refusals(candidates: &[Candidate], start: bool) -> HashMap<usize, Vec<Diagnos
         };
         for victim in victims {
             let other = if victim == first { second } else { first };
-            refused.entry(victim).or_default().extend(clash(candidates, &name, victim, other));
+            refused.entry(victim).or_default().extend(clash(candidates, &names, victim, other));
         }
     }
     refused
 }
 
-/// Each name that two toolsets claim, with their places, in list order.
-fn clashes(candidates: &[Candidate]) -> Vec<(String, [usize; 2])> {
+/// Each pair of toolsets that claim the same names, with the names in list order.
+fn clashes(candidates: &[Candidate]) -> BTreeMap<[usize; 2], Vec<String>> {
     let mut owners: HashMap<&str, usize> = HashMap::new();
-    let mut clashes = BTreeSet::new();
+    let mut clashes: BTreeMap<[usize; 2], Vec<String>> = BTreeMap::new();
     for (place, candidate) in candidates.iter().enumerate() {
         for name in candidate.current().iter().flat_map(|served| names(&served.toolset)) {
-            match owners.get(name) {
-                Some(&owner) if owner != place => {
-                    _ = clashes.insert((name.to_owned(), [owner, place]))
-                }
-                Some(_) => {}
-                None => drop(owners.insert(name, place)),
+            let owner = *owners.entry(name).or_insert(place);
+            if owner != place {
+                clashes.entry([owner, place]).or_default().push(name.to_owned());
             }
         }
     }
-    clashes.into_iter().collect()
+    clashes
 }
 
 fn names(toolset: &Toolset) -> impl Iterator<Item = &str> {
     toolset.tools.iter().flat_map(|tool| tool.names()).map(ToolName::as_str)
 }
 
-fn clash(candidates: &[Candidate], name: &str, victim: usize, other: usize) -> Option<Diagnostic> {
+/// Clashing names that a message lists before it only counts them.
+const NAMES_SHOWN: usize = 3;
+
+fn clash(
+    candidates: &[Candidate],
+    names: &[String],
+    victim: usize,
+    other: usize,
+) -> Option<Diagnostic> {
     let victim = &candidates.get(victim)?.current()?.toolset;
     let other = &candidates.get(other)?.current()?.toolset;
-    let claims = |toolset: &Toolset| {
-        toolset
-            .tools
-            .iter()
-            .find(|tool| tool.name.as_str() == name)
-            .map(|tool| tool.key.to_string())
+    let shown: Vec<_> = names.iter().take(NAMES_SHOWN).map(|name| format!("`{name}`")).collect();
+    let more = match names.len().saturating_sub(NAMES_SHOWN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
     };
-    let operation = claims(victim).unwrap_or_else(|| name.to_owned());
-    let message = format!("`{}` and `{}` both have a tool `{name}`", victim.file, other.file);
-    let line = format!("- operation: {operation}\n    name: {}_{name}", victim.name);
-    Some(
-        Diagnostic::error(message)
-            .help(format!("in `{}`, give it another name:\n  {line}", victim.file)),
-    )
+    let message = format!(
+        "`{}` and `{}` have the same tool names: {}{more}",
+        victim.file,
+        other.file,
+        shown.join(", ")
+    );
+    let help = format!(
+        "add `prefix: {}_` to `{}`{}",
+        victim.name,
+        victim.file,
+        single(victim, names).unwrap_or_default()
+    );
+    Some(Diagnostic::error(message).help(help))
+}
+
+/// The lines to paste when one name clashes.
+fn single(toolset: &Toolset, names: &[String]) -> Option<String> {
+    let [name] = names else { return None };
+    let tool = toolset.tools.iter().find(|tool| tool.name.as_str() == name)?;
+    Some(format!(
+        ", or give this one a name:\n  - operation: {}\n    name: {}_{name}",
+        tool.key, toolset.name
+    ))
 }

@@ -125,8 +125,12 @@ pub(super) fn complete(
         base_path: base_path(&origin, allowlist),
         upstream: origin.upstream,
         from: origin.from,
+        // What the operator sets, the caller's own does not go beside.
+        forward: forward(allowlist, shared)
+            .into_iter()
+            .filter(|name| headers.iter().all(|(set, _)| set != name))
+            .collect(),
         headers,
-        forward: forward(allowlist, shared),
         max_in_flight: allowlist.max_in_flight.unwrap_or(limits.upstream_calls),
     })
 }

@@ -115,8 +115,18 @@ fn missing(path: &Path, error: &io::Error) -> String {
     }
     match fs::read_link(path) {
         Ok(target) => format!("is a link to `{}`, which does not exist", target.display()),
+        Err(_) if is_address(path) => "does not exist; a URL begins with `http://`".to_owned(),
         Err(_) => "does not exist".to_owned(),
     }
+}
+
+/// Whether a path has a part like `localhost:8000`, which is what people type for a URL.
+fn is_address(path: &Path) -> bool {
+    path.components().filter_map(|part| part.as_os_str().to_str()).any(|part| {
+        part.rsplit_once(':').is_some_and(|(host, port)| {
+            !host.is_empty() && !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit())
+        })
+    })
 }
 
 /// In words, why a file or folder cannot be read.
@@ -199,6 +209,9 @@ mod tests {
     #[test]
     fn what_leads_nowhere_is_refused_by_name() {
         check(Err("does not exist"), |folder| folder.join("no"));
+        check(Err("does not exist; a URL begins with `http://`"), |folder| {
+            folder.join("localhost:8000").join("openapi.json")
+        });
         check(Err("is a link to `no`, which does not exist"), |folder| {
             symlink("no", folder.join("link")).unwrap();
             folder.join("link")

@@ -27,6 +27,9 @@ mod requests;
 /// Whatever an upstream answers becomes an object, or an error text a model can act on.
 mod results;
 
+/// Several allowlists live side by side, and flags decide where each one's calls go.
+mod toolsets;
+
 /// Credentials reach the one origin they are for; foreign pages reach nothing.
 mod credentials;
 

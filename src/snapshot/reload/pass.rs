@@ -113,7 +113,7 @@ impl Turns {
         let healed = self.status.failure.is_some();
         self.accept();
         if healed {
-            tracing::info!("the files are back at what is served");
+            tracing::info!("the inputs are back at what is served");
         } else if pass.asked {
             tracing::info!("asked to reload: nothing changed");
         }

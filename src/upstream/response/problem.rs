@@ -233,7 +233,7 @@ fn hint(received: &Received, context: &Context<'_>) -> Option<String> {
     let scheme: String = scheme.chars().filter(char::is_ascii_alphanumeric).take(20).collect();
     Some(if context.target.forward.contains(&AUTHORIZATION) {
         format!(
-            "No credential was sent. Give the MCP client an `Authorization: {scheme} …` header; it is passed on to this API only."
+            "No credential was sent. Give the MCP client an `Authorization: {scheme} …` header (over stdio and for `toolgate call`: set `TOOLGATE_AUTHORIZATION`); it is passed on to this API only."
         )
     } else {
         "No credential was sent, and this toolset passes none on: `forward: [authorization]` or `headers:` in its allowlist does.".to_owned()
