@@ -33,7 +33,7 @@ pub fn commands(url: &str, token: &Token) -> String {
     };
     let http = Some("http");
     let header = format!("--header \"Authorization: {bearer}\"");
-    let inspector = "npx @modelcontextprotocol/inspector --cli";
+    let inspector = "npx @modelcontextprotocol/inspector@latest --cli";
     let entries = [
         ("Claude Code", format!("claude mcp add --transport http memos {url} {header}")),
         ("VS Code", format!("code --add-mcp '{}'", server(Some("memos"), http))),
@@ -71,7 +71,7 @@ or in .vscode/mcp.json:
 Cursor, in .cursor/mcp.json:
     {\"mcpServers\":{\"memos\":{\"url\":\"http://127.0.0.1:5230/mcp\",\"headers\":{\"Authorization\":\"Bearer memos-dev-0\"}}}}
 MCP Inspector:
-    npx @modelcontextprotocol/inspector --cli http://127.0.0.1:5230/mcp --transport http --header \"Authorization: Bearer memos-dev-0\" --method tools/list
+    npx @modelcontextprotocol/inspector@latest --cli http://127.0.0.1:5230/mcp --transport http --header \"Authorization: Bearer memos-dev-0\" --method tools/list
 ";
         assert_eq!(text, expected);
     }
