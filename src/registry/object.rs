@@ -4,6 +4,8 @@
 //! rules of the whole. Anything that is not plainly an object with known fields (arrays, scalars,
 //! real unions, free-form maps) is not read as one.
 
+use std::collections::HashMap;
+
 use serde_json::{Map, Value, json};
 
 use super::view::View;
@@ -25,6 +27,9 @@ pub(super) struct Object {
     pub(super) rules: Vec<Value>,
     /// Whether anything said that this is an object with known fields.
     known: bool,
+    /// References met, and whether what they lead to was read to its end as a plain object. Each is
+    /// read once: saying the same twice adds nothing, and shared members multiply.
+    met: HashMap<String, bool>,
 }
 
 /// What a schema says of names that are no field.
@@ -73,9 +78,7 @@ impl Object {
         depth: usize,
     ) -> Result<bool, Fault> {
         match (keyword, value) {
-            ("$ref", Value::String(reference)) => {
-                return self.gather(view, &*view.get(reference)?, depth - 1);
-            }
+            ("$ref", Value::String(reference)) => return self.follow(view, reference, depth),
             ("allOf", Value::Array(members)) => return self.all(view, members, depth),
             ("anyOf" | "oneOf", Value::Array(members)) => {
                 return self.union(view, (keyword, members), depth);
@@ -93,6 +96,16 @@ impl Object {
             _ => {}
         }
         Ok(true)
+    }
+
+    fn follow(&mut self, view: &View<'_>, reference: &str, depth: usize) -> Result<bool, Fault> {
+        if let Some(plain) = self.met.get(reference) {
+            return Ok(*plain);
+        }
+        self.met.insert(reference.to_owned(), false);
+        let plain = self.gather(view, &*view.get(reference)?, depth - 1)?;
+        self.met.insert(reference.to_owned(), plain);
+        Ok(plain)
     }
 
     fn all(&mut self, view: &View<'_>, members: &[Value], depth: usize) -> Result<bool, Fault> {
@@ -237,6 +250,22 @@ mod tests {
         check(json!({"$ref": "#/Loop"}));
         check(json!({"properties": {"a": {}}, "patternProperties": {"^x": {}}}));
         check(json!({"type": ["object", "string"], "properties": {"a": {}}}));
+    }
+
+    /// Seven levels, each eight times the next: there are two million ways through them.
+    #[test]
+    fn a_schema_met_again_is_not_read_again() {
+        let resolve = |reference: &str| {
+            let n: usize = reference.trim_start_matches("#/").parse().unwrap();
+            let next = json!({ "$ref": format!("#/{}", (n + 1)) });
+            let schema = match n {
+                14 => json!({"properties": {"a": {}}}),
+                _ => json!({"allOf": vec![next; 8]}),
+            };
+            Ok(Arc::new(schema))
+        };
+        let object = read(&View::new(&resolve), &json!({"$ref": "#/7"})).unwrap().unwrap();
+        assert_eq!(object.fields, [("a".to_owned(), json!({}))]);
     }
 
     #[test]

@@ -6,7 +6,7 @@
 
 use std::{
     cell::{Cell, RefCell},
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     sync::Arc,
 };
 
@@ -17,6 +17,8 @@ use crate::openapi::Fault;
 
 /// References and `allOf` in a row that are followed; a longer chain says nothing more.
 const DEPTH: usize = 16;
+/// Members that are put in the place of their references within one; real ones have a few.
+const PLACES: usize = 100;
 
 /// The request's view of one document's schemas.
 pub(super) struct View<'a> {
@@ -25,12 +27,19 @@ pub(super) struct View<'a> {
     seen: RefCell<HashMap<String, Arc<Value>>>,
     /// Members put in place within each other; schemas may refer to themselves.
     put_in_place: Cell<usize>,
+    /// How many more may be put in place within the outermost: within each other they multiply.
+    places: Cell<usize>,
 }
 
 impl<'a> View<'a> {
     /// A view of the schemas that `resolve` finds.
     pub(super) fn new(resolve: Resolve<'a>) -> Self {
-        Self { resolve, seen: RefCell::default(), put_in_place: Cell::new(0) }
+        Self {
+            resolve,
+            seen: RefCell::default(),
+            put_in_place: Cell::new(0),
+            places: Cell::new(PLACES),
+        }
     }
 
     /// The target of a reference.
@@ -76,7 +85,7 @@ impl<'a> View<'a> {
             return schema.clone();
         };
         let mut names = outer.to_vec();
-        names.extend(self.read_only(map, DEPTH));
+        names.extend(self.read_only(map));
         Value::Object(map.iter().map(|(k, v)| (k.clone(), self.keyword(k, v, &names))).collect())
     }
 
@@ -113,40 +122,67 @@ impl<'a> View<'a> {
             return self.without(member, names);
         }
         let target = self.raw(member);
-        let own = target.as_object().map(|map| self.read_only(map, DEPTH)).unwrap_or_default();
+        let own = target.as_object().map(|map| self.read_only(map)).unwrap_or_default();
         let unknown: Vec<String> = names.iter().filter(|n| !has(&own, n)).cloned().collect();
-        if !requires(&target, &unknown) || self.put_in_place.get() >= DEPTH {
+        if self.put_in_place.get() == 0 {
+            self.places.set(PLACES);
+        }
+        let spent = self.put_in_place.get() >= DEPTH || self.places.get() == 0;
+        if spent || !requires(&target, &unknown) {
             return member.clone();
         }
+        self.places.update(|left| left - 1);
         self.put_in_place.update(|depth| depth + 1);
         let placed = self.without(&target, names);
         self.put_in_place.update(|depth| depth - 1);
         placed
     }
 
-    /// Names of the properties that only replies hold.
-    fn read_only(&self, schema: &Map<String, Value>, depth: usize) -> Vec<String> {
-        let properties = schema.get("properties").and_then(Value::as_object);
-        let marked = |(_, property): &(&String, &Value)| self.is_read_only(property, depth);
-        let mut names: Vec<String> =
-            properties.into_iter().flatten().filter(marked).map(|(name, _)| name.clone()).collect();
-        for member in members(schema).filter(|_| depth > 0) {
-            if let Some(member) = self.raw(member).as_object() {
-                names.extend(self.read_only(member, depth - 1));
-            }
-        }
+    /// Names of the properties that only replies hold, each once.
+    fn read_only(&self, schema: &Map<String, Value>) -> Vec<String> {
+        let mut names = Vec::new();
+        self.collect_read_only(schema, &mut names, &mut Trail::default());
         names
     }
 
-    fn is_read_only(&self, property: &Value, depth: usize) -> bool {
+    fn collect_read_only(
+        &self,
+        schema: &Map<String, Value>,
+        names: &mut Vec<String>,
+        trail: &mut Trail,
+    ) {
+        let properties = schema.get("properties").and_then(Value::as_object);
+        for (name, property) in properties.into_iter().flatten() {
+            if self.is_read_only(property, &mut Trail::default()) && !has(names, name) {
+                names.push(name.clone());
+            }
+        }
+        for member in members(schema) {
+            if trail.depth < DEPTH
+                && trail.is_new(member)
+                && let Some(member) = self.raw(member).as_object()
+            {
+                trail.depth += 1;
+                self.collect_read_only(member, names, trail);
+                trail.depth -= 1;
+            }
+        }
+    }
+
+    fn is_read_only(&self, property: &Value, trail: &mut Trail) -> bool {
         if property.get("readOnly") == Some(&Value::Bool(true)) {
             return true;
         }
-        let Some(map) = property.as_object().filter(|_| depth > 0) else {
+        let Some(map) = property.as_object().filter(|_| trail.depth < DEPTH) else {
             return false;
         };
-        let behind = map.contains_key("$ref") && self.is_read_only(&self.raw(property), depth - 1);
-        behind || members(map).any(|member| self.is_read_only(member, depth - 1))
+        trail.depth += 1;
+        let behind = map.contains_key("$ref")
+            && trail.is_new(property)
+            && self.is_read_only(&self.raw(property), trail);
+        let found = behind || members(map).any(|member| self.is_read_only(member, trail));
+        trail.depth -= 1;
+        found
     }
 
     /// What a reference leads to, as the document has it.
@@ -154,6 +190,22 @@ impl<'a> View<'a> {
         let reference = schema.get("$ref").and_then(Value::as_str);
         let target = reference.and_then(|reference| (self.resolve)(reference).ok());
         target.unwrap_or_else(|| Arc::new(schema.clone()))
+    }
+}
+
+/// Where one walk has been. Each reference is followed once: schemas that share members by the dozen
+/// would take for ever otherwise.
+#[derive(Default)]
+struct Trail {
+    followed: HashSet<String>,
+    depth: usize,
+}
+
+impl Trail {
+    /// Whether this schema is no reference, or one not followed before.
+    fn is_new(&mut self, schema: &Value) -> bool {
+        let reference = schema.get("$ref").and_then(Value::as_str);
+        reference.is_none_or(|reference| self.followed.insert(reference.to_owned()))
     }
 }
 
@@ -248,6 +300,34 @@ mod tests {
             json!({"allOf": [{"$ref": "#/User"}, {"$ref": "#/NeedsId"}, {"required": ["id"]}]}),
             json!({"allOf": [{"$ref": "#/User"}, {"required": ["x"]}, {"required": []}]}),
         );
+    }
+
+    /// Each of 12 schemas is all the others and more, so that there are 11¹⁶ ways through them.
+    fn clique(more: Value) -> impl Fn(&str) -> Result<Arc<Value>, Fault> {
+        move |_: &str| {
+            let mut schema = more.clone();
+            let others = (0..12).map(|n| json!({ "$ref": format!("#/{n}") }));
+            schema["allOf"] = others.collect();
+            Ok(Arc::new(schema))
+        }
+    }
+
+    #[test]
+    fn schemas_that_are_all_each_other_are_read_once() {
+        let resolve = clique(json!({"properties": {"id": {"readOnly": true}, "a": {}}}));
+        let seen = View::new(&resolve).get("#/0").unwrap();
+        assert_eq!(seen["properties"], json!({"a": {}}));
+        let resolve = clique(json!({"type": "string"}));
+        let schema = json!({"properties": {"a": {"$ref": "#/0"}}});
+        assert_eq!(View::new(&resolve).of(&schema), schema);
+    }
+
+    #[test]
+    fn members_put_in_place_end_somewhere() {
+        let resolve = clique(json!({"required": ["id"]}));
+        let schema = json!({"properties": {"id": {"readOnly": true}}, "allOf": [{"$ref": "#/0"}]});
+        let seen = View::new(&resolve).of(&schema);
+        assert_eq!(seen["allOf"][0]["required"], json!([]));
     }
 
     #[test]

@@ -33,6 +33,9 @@ const CONNECT: Duration = Duration::from_secs(10);
 /// How long an unused connection is kept: below the keep-alive of common servers behind a balancer.
 const IDLE: Duration = Duration::from_secs(30);
 
+/// Bytes of a response's head; also of one read, so that a connection's turn is short.
+const HEAD: usize = 64 << 10;
+
 type Stream = <HttpsConnector<HttpConnector> as tower::Service<http::Uri>>::Response;
 type Connector = MapResponse<HttpsConnector<HttpConnector>, fn(Stream) -> Line<Stream>>;
 
@@ -66,6 +69,7 @@ impl Http {
         let client = Client::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(IDLE)
+            .http1_max_buf_size(HEAD)
             .build(connector);
         Self { client: Decompression::new(client), no_roots }
     }

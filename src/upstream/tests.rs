@@ -217,6 +217,31 @@ async fn interim_responses_are_passed_over() {
     check_script(Method::GET, script, false, "{}").await;
 }
 
+/// Sends interim responses until nobody takes them any more.
+fn endless_interim_responses() -> (String, std::thread::JoinHandle<()>) {
+    use std::io::{Read, Write};
+
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let origin = format!("http://{}", listener.local_addr().unwrap());
+    let sending = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let _ = stream.read(&mut [0; 4096]);
+        let some = "HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n".repeat(1000);
+        while stream.write_all(some.as_bytes()).is_ok() {}
+    });
+    (origin, sending)
+}
+
+/// On one thread, which the connection must not keep.
+#[tokio::test]
+async fn endless_interim_responses_time_out_and_end() {
+    let (origin, sending) = endless_interim_responses();
+    let answer = call(&caller(), &quick(Method::POST), &origin).await;
+    let text = "the upstream did not answer within 0.3 s, the time limit of this tool; it may have been carried out, so check before you repeat it";
+    assert_eq!(said(&answer), text);
+    tokio::task::spawn_blocking(|| sending.join()).await.unwrap().unwrap();
+}
+
 #[tokio::test]
 async fn a_head_has_no_body() {
     let script = || {

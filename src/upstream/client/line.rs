@@ -3,6 +3,10 @@
 //! A request may only be repeated when no byte of a response arrived, and the HTTP library does not
 //! tell a connection closed in silence from one closed inside a response's head. So every write
 //! clears a flag and every byte read sets it. The flag travels in the connection's metadata.
+//!
+//! It also rests after a few reads in a row. The library reads heads of interim responses for as long
+//! as there are any, without a look at whether the request still matters: a server that never stops
+//! sending them would otherwise keep a thread, and its caller's time limit would never be seen.
 
 use std::{
     io,
@@ -20,11 +24,16 @@ use hyper_util::client::legacy::connect::{Connected, Connection};
 /// Bytes of the first read of an answer.
 const FIRST_READ: usize = 4096;
 
+/// Reads in a row before others have their turn.
+const READS: u32 = 4;
+
 /// A stream with that flag. The flag publishes nothing else, so relaxed ordering is enough.
 #[derive(Debug)]
 pub(super) struct Line<T> {
     stream: T,
     heard: Heard,
+    /// Reads since there was nothing to read.
+    reads: u32,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -32,7 +41,7 @@ struct Heard(Arc<AtomicBool>);
 
 impl<T> Line<T> {
     pub(super) fn new(stream: T) -> Self {
-        Self { stream, heard: Heard::default() }
+        Self { stream, heard: Heard::default(), reads: 0 }
     }
 }
 
@@ -51,6 +60,23 @@ impl<T: Connection> Connection for Line<T> {
 
 impl<T: Read + Unpin> Read for Line<T> {
     fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: ReadBufCursor<'_>,
+    ) -> Poll<io::Result<()>> {
+        if self.reads >= READS {
+            self.reads = 0;
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        let read = self.as_mut().read(context, buffer);
+        self.reads = if read.is_ready() { self.reads + 1 } else { 0 };
+        read
+    }
+}
+
+impl<T: Read + Unpin> Line<T> {
+    fn read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         mut buffer: ReadBufCursor<'_>,
