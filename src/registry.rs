@@ -355,6 +355,16 @@ components:
     }
 
     #[test]
+    fn a_path_that_leads_elsewhere_once_decoded_is_refused() {
+        for segment in ["%2e%2e", ".%2E", "%2E", "x%2f..", "..%5cx"] {
+            let tools = format!("tools: [{{ operation: GET /memos, path: /a/{segment}/b }}]");
+            let words = format!("holds `{segment}`, which leads elsewhere");
+            refused(&tools, Policy::Strict, &[&words]);
+        }
+        check("tools: [{ operation: GET /memos, path: /a%20b/%2e%2e%2e }]", "memo_list_memos");
+    }
+
+    #[test]
     fn a_selector_that_matches_nothing_names_the_nearest() {
         let tools = "tools: [MemoService_ListMemo, GET /memo, 'tag:MemoServic', 'Zzz*']";
         let near = |strict: bool| {

@@ -77,8 +77,8 @@ pub struct ToolsetSource {
     pub document: Option<Input>,
     /// Values of `${VAR}` in the order of [`References::variables`]; `None` when unset.
     pub variables: Vec<(String, Option<String>)>,
-    /// Contents of `${file:…}`, in the order of [`References::files`].
-    pub files: Vec<Input>,
+    /// Contents of `${file:…}` by the path as it is written there, in the order of [`References::files`].
+    pub files: Vec<(String, Input)>,
     /// Over all of the above.
     pub digest: Digest,
 }
@@ -140,7 +140,7 @@ impl Sources {
 impl ToolsetSource {
     /// Its allowlist, document and secret files.
     pub fn all(&self) -> impl Iterator<Item = &Input> {
-        self.allowlist.iter().chain(&self.document).chain(&self.files)
+        self.allowlist.iter().chain(&self.document).chain(self.files.iter().map(|(_, file)| file))
     }
 }
 

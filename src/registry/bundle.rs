@@ -5,11 +5,14 @@
 //! only describes is left out, a keyword of the wrong kind is not enforced, identifiers and dialects
 //! of nested schemas go, and a pattern that no engine takes is a warning.
 
+mod weight;
+
 use std::{collections::HashMap, sync::Arc};
 
 use jsonschema::{Draft, PatternCache, PatternOptions, Registry, Validator};
 use serde_json::{Map, Value, json};
 
+use self::weight::Scale;
 use super::{portable::is_portable_format, view::View};
 use crate::openapi::Fault;
 
@@ -70,7 +73,8 @@ impl<'a> Bundle<'a> {
             .add(DEFS, resource)
             .and_then(|builder| builder.prepare())
             .map_err(|error| error.to_string())?;
-        Ok(Sealed { registry, patterns: self.patterns.cache, defs: Arc::new(self.defs) })
+        let scale = Scale::new(&self.defs);
+        Ok(Sealed { registry, patterns: self.patterns.cache, defs: Arc::new(self.defs), scale })
     }
 
     fn schema(&mut self, schema: &Value) -> Value {
@@ -233,6 +237,7 @@ pub(super) struct Sealed {
     registry: Registry<'static>,
     patterns: PatternCache,
     defs: Arc<Map<String, Value>>,
+    scale: Scale,
 }
 
 impl Sealed {
@@ -246,6 +251,7 @@ impl Sealed {
     /// # Errors
     /// In words, when it is no schema after all.
     pub(super) fn validator(&self, schema: &Value) -> Result<Validator, String> {
+        self.scale.take(schema)?;
         options(&self.patterns)
             .with_registry(&self.registry)
             .build(schema)

@@ -4,6 +4,7 @@
 //! in the document changes no byte of it. Its checker is compiled last, when the schemas that all
 //! tools of a toolset share are complete.
 
+use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -156,13 +157,30 @@ impl Names {
 /// The path template: the allowlist's, else the document's.
 fn template(pick: &Pick<'_>) -> Result<Template, Refusal> {
     if let Some(path) = &pick.changes().path {
-        return path::parse(&path.value).map_err(|words| {
+        return parsed(&path.value).map_err(|words| {
             Refusal::Allowlist(vec![Diagnostic::error(words).at(path.position.clone())])
         });
     }
     let operation = pick.operation;
-    path::parse(&operation.key.path)
+    parsed(&operation.key.path)
         .map_err(|words| Refusal::fault(Fault { pointer: operation.pointer.clone(), words }))
+}
+
+fn parsed(path: &str) -> Result<Template, String> {
+    match climbing(path) {
+        Some(segment) => Err(format!("path `{path}` holds `{segment}`, which leads elsewhere")),
+        None => path::parse(path),
+    }
+}
+
+/// A segment that many servers read as steps through other paths once they have decoded it: such a
+/// path would leave the base path, and pass by what `deny` says of its real form.
+fn climbing(path: &str) -> Option<&str> {
+    let encoded = path.split('/').filter(|segment| segment.contains('%'));
+    encoded.into_iter().find(|segment| {
+        let decoded = percent_decode_str(segment).decode_utf8_lossy();
+        decoded.split(['/', '\\']).any(|step| matches!(step, "." | ".."))
+    })
 }
 
 fn checking(input: &Input, bundle: &mut Bundle<'_>) -> Result<Checking, Fault> {

@@ -179,8 +179,9 @@ fn resolved(piece: &HeaderPiece, source: &ToolsetSource) -> Result<String, Diagn
 
 fn secret(path: &str, source: &ToolsetSource) -> Result<String, Diagnostic> {
     let unread = || Diagnostic::error(format!("`{path}` was not read"));
-    let input = source.files.iter().find(|input| &*input.name == path).ok_or_else(unread)?;
-    let bytes = input.content.as_ref().map_err(Clone::clone)?;
+    let (_, input) = source.files.iter().find(|(written, _)| written == path).ok_or_else(unread)?;
+    let fault = |why: &Diagnostic| Diagnostic::error(format!("`{path}` {}", why.message));
+    let bytes = input.content.as_ref().map_err(fault)?;
     let text = std::str::from_utf8(bytes)
         .map_err(|_| Diagnostic::error(format!("`{path}` is not UTF-8")))?;
     Ok(text.trim_end_matches(['\r', '\n']).to_owned())

@@ -29,7 +29,7 @@ pub(super) fn toolset(toolset: &ToolsetSource, allow: &[String]) -> Digest {
         hash.part(name.as_bytes()).part(if value.is_some() { b"set" } else { b"unset" });
         hash.part(value.as_deref().unwrap_or_default().as_bytes());
     }
-    toolset.files.iter().for_each(|input| _ = hash.part(&input.digest));
+    toolset.files.iter().for_each(|(_, input)| _ = hash.part(&input.digest));
     hash.digest()
 }
 

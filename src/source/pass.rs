@@ -104,7 +104,10 @@ impl<'a> Pass<'a> {
         let document = self.document(claim, folder, references.document.as_deref())?;
         let files = references.files.iter();
         let files = files
-            .map(|file| self.file(&beside(folder, file), SECRET))
+            .map(|file| {
+                let written = file.to_string_lossy().into_owned();
+                Ok((written, self.file(&beside(folder, file), SECRET)?))
+            })
             .collect::<Result<Vec<_>, _>>()?;
         let mut toolset = ToolsetSource {
             name: claim.name.clone(),

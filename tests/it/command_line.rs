@@ -42,6 +42,25 @@ fn check_says_every_fault_with_its_line_and_a_caret_and_exits_with_2() {
 }
 
 #[test]
+fn a_secret_file_may_be_named_relative_to_its_allowlist() {
+    let workspace = Workspace::memos();
+    let listed = workspace.read("allowlists/api.yaml");
+    let check = |path: &str| {
+        let headers = format!("headers: {{ X-Key: '${{file:{path}}}' }}\n");
+        workspace.write("allowlists/api.yaml", &(headers + &listed));
+        toolgate(&workspace, &["check", "openapi.yaml", UPSTREAM[0], UPSTREAM[1]])
+    };
+    workspace.write("key", "k3y");
+    for path in ["../key".to_owned(), workspace.path("key").display().to_string()] {
+        let output = check(&path);
+        assert_eq!(output.status.code(), Some(0), "{path}: {}", text(&output.stderr));
+    }
+    let output = check("../no-key");
+    let said = format!("{}{}", text(&output.stdout), text(&output.stderr));
+    assert!(said.contains("error: `../no-key` does not exist"), "{said}");
+}
+
+#[test]
 fn bad_flags_exit_with_2_and_name_the_way_out() {
     let workspace = Workspace::memos();
     for (arguments, words) in [
