@@ -4,6 +4,8 @@
 //! an edit came to is read back and held against what was meant: a layout that is not understood here
 //! (a list in brackets, say) is refused, never damaged.
 
+use serde_json::Value;
+
 use super::{Allowlist, Selector, parse, write::scalar};
 use crate::{
     diagnostic::{Diagnostic, quote},
@@ -101,16 +103,17 @@ impl Editor {
 
     /// Takes an edited text over when it reads as meant: the other entries stay as they were.
     fn accept(&mut self, edited: &str, is_meant: impl Fn(&[String]) -> bool, more: isize) -> bool {
-        let selectors = |allowlist: &Allowlist| -> Vec<String> {
-            allowlist.entries.iter().map(|entry| entry.selector.to_string()).collect()
-        };
         let Ok(text) = Text::new(self.text.file().clone(), edited.as_bytes()) else { return false };
         let Ok(allowlist) = parse(&self.name, &text) else { return false };
-        let (before, after) = (selectors(&self.allowlist), selectors(&allowlist));
+        let (Some((before, old)), Some((after, new))) = (parts(&self.text), parts(&text)) else {
+            return false;
+        };
         let (few, many) = if more > 0 { (&before, &after) } else { (&after, &before) };
         let mut rest = many.iter();
         let is_kept = few.iter().all(|one| rest.any(|other| other == one));
-        if !is_kept || few.len() + 1 != many.len() || !is_meant(&after) {
+        let selectors = allowlist.entries.iter().map(|entry| entry.selector.to_string());
+        let selectors: Vec<_> = selectors.collect();
+        if !is_kept || few.len() + 1 != many.len() || old != new || !is_meant(&selectors) {
             return false;
         }
         (self.text, self.allowlist) = (text, allowlist);
@@ -213,6 +216,16 @@ impl Editor {
             quote(&line)
         ))
     }
+}
+
+/// The entries of `tools`, and everything else in the file.
+fn parts(text: &Text) -> Option<(Vec<Value>, Value)> {
+    let mut rest = text.value().ok()?;
+    let entries = match rest.get_mut("tools").map(Value::take)? {
+        Value::Array(entries) => entries,
+        _ => Vec::new(),
+    };
+    Some((entries, rest))
 }
 
 /// The comment lines from `place` on that make one entry: a first one like `# - operation`, and those

@@ -209,7 +209,7 @@ pub(super) fn once(mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
 fn tell(snapshot: &Snapshot) {
     summary(snapshot).iter().for_each(|line| tracing::info!("{line}"));
     for served in snapshot.toolsets() {
-        served.toolset.warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
+        served.toolset.warnings.iter().for_each(|warning| tracing::warn!("{}", warning.snippet()));
         if let Upstream::Origin(origin) = &served.toolset.target.upstream
             && is_cleartext(origin)
         {

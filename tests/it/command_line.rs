@@ -129,3 +129,21 @@ fn init_refuses_what_it_cannot_read_or_find() {
         assert!(output.stdout.is_empty() && text(&output.stderr).contains(words), "{output:?}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn init_takes_the_upstream_from_the_url_that_was_typed() {
+    let recorder = Recorder::json(
+        r#"{"openapi": "3.1.0", "info": {"title": "T", "version": "1"}, "servers": [{"url": "http://other"}],
+            "paths": {"/tea": {"get": {"operationId": "tea", "responses": {"204": {"description": "ok"}}}}}}"#,
+    );
+    let origin = format!("http://{}", recorder.listen().await);
+    let workspace = Workspace::memos();
+    let url = format!("{origin}/openapi.json");
+    let output = toolgate(&workspace, &["init", &url]);
+    let page = text(&output.stdout);
+    assert!(
+        page.contains(&format!("\ndocument: {url}\nupstream: {origin}\n\ntools:\n")),
+        "{output:?}"
+    );
+    assert!(page.ends_with("  # - tea   # GET /tea\n"), "{page}");
+}
