@@ -9,6 +9,7 @@
 //! made. An empty list or mapping may be written as nothing (all its lines commented out); `tools`
 //! must be there, so that a file cut short is not taken for one that allows nothing.
 
+pub mod edit;
 mod entry;
 mod file;
 pub mod header;
@@ -17,6 +18,7 @@ mod read;
 mod reference;
 mod schema;
 pub mod selector;
+pub mod write;
 
 use std::{sync::Arc, time::Duration};
 

@@ -5,11 +5,13 @@
 //! `TOOLGATE_…` variable; flags beat the environment, which beats the allowlist files. What a program
 //! reads goes to standard output, everything else to standard error.
 
+mod allow;
 mod args;
 mod call;
 mod check;
 mod dev;
 mod given;
+mod init;
 mod log;
 mod out;
 mod schema;
@@ -63,6 +65,8 @@ enum Command {
     Check(check::Check),
     Tools(tools::Tools),
     Call(call::Call),
+    Init(init::Init),
+    Allow(allow::Allow),
     Schema(schema::Schema),
 }
 
@@ -73,6 +77,8 @@ pub(crate) enum Exit {
     Good,
     /// The answer is no.
     No,
+    /// Flags or inputs are wrong, and that was said.
+    Wrong,
 }
 
 /// Why a command could not do its work.
@@ -124,6 +130,7 @@ pub fn main() -> ExitCode {
     match run(std::env::args_os()) {
         Ok(Exit::Good) => ExitCode::SUCCESS,
         Ok(Exit::No) => ExitCode::FAILURE,
+        Ok(Exit::Wrong) => ExitCode::from(2),
         Err(failure) => ExitCode::from(failure.report()),
     }
 }
@@ -160,6 +167,8 @@ impl Command {
             Self::Check(check) => check.run(matches),
             Self::Tools(tools) => tools.run(matches),
             Self::Call(call) => call.run(matches),
+            Self::Init(init) => init.run(matches),
+            Self::Allow(allow) => allow.run(matches),
             Self::Schema(schema) => schema.run(),
         }
     }
@@ -180,7 +189,7 @@ mod tests {
 
     #[test]
     fn every_help_teaches_and_fits_a_screen() {
-        for command in ["", "dev", "serve", "check", "tools", "call", "schema"] {
+        for command in ["", "dev", "serve", "check", "tools", "call", "init", "allow", "schema"] {
             let line = format!("toolgate {command} --help");
             let help = read(arguments(&line)).unwrap_err().to_string();
             assert!(help.lines().count() <= 44, "{command}: {}", help.lines().count());
@@ -195,7 +204,8 @@ mod tests {
     fn every_flag_has_its_variable() {
         for command in Cli::command().get_subcommands() {
             let flags = command.get_arguments().filter(|flag| flag.get_long().is_some());
-            for flag in flags.filter(|flag| !matches!(flag.get_id().as_str(), "help" | "json")) {
+            let has_none = ["help", "json", "remove", "yes"];
+            for flag in flags.filter(|flag| !has_none.contains(&flag.get_id().as_str())) {
                 let long = flag.get_long().unwrap();
                 let expected = format!("TOOLGATE_{}", long.to_uppercase().replace('-', "_"));
                 let variable = flag.get_env().map(|name| name.to_string_lossy().into_owned());

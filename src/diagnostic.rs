@@ -156,6 +156,13 @@ fn paints(character: char) -> bool {
     character.is_control() || DIRECTION.contains(&character)
 }
 
+/// Whether a character is no part of plain text: it paints, ends a line somewhere, or is not shown at all.
+pub fn hides(character: char) -> bool {
+    let unseen =
+        matches!(character, '\u{61c}' | '\u{2028}' | '\u{2029}' | '\u{e0000}'..='\u{e007f}');
+    unseen || paints(character) || u32::from(character) & 0xfffe == 0xfffe
+}
+
 /// Characters that reorder or hide the text around them.
 const DIRECTION: [char; 13] = [
     '\u{200b}', '\u{200e}', '\u{200f}', '\u{202a}', '\u{202b}', '\u{202c}', '\u{202d}', '\u{202e}',

@@ -5,6 +5,8 @@
 //! service needs. The command line does the same, so that nothing behaves differently when embedded.
 
 mod builder;
+mod check;
+mod inspect;
 mod summary;
 
 use std::{fmt, io, sync::Arc};
@@ -28,7 +30,9 @@ use crate::{
 };
 
 pub use builder::Builder;
-pub use summary::summary;
+pub use check::{Checked, Remark, check};
+pub use inspect::{api, inspect};
+pub use summary::{summary, target};
 
 /// A running gateway. Dropping it ends its reload thread, its sessions and its listeners.
 #[derive(Debug)]

@@ -26,6 +26,7 @@ mod place;
 #[cfg(test)]
 mod sample;
 mod select;
+mod survey;
 mod text;
 mod view;
 
@@ -44,6 +45,9 @@ use draft::{Draft, Workshop};
 use findings::Findings;
 use plan::{Plan, Target};
 use view::View;
+
+pub use select::{picks, unmatched};
+pub use survey::{nowhere, uncallable};
 
 /// An allowlist compiled against its document; the unit that succeeds or fails as a whole.
 #[derive(Clone, Debug)]

@@ -66,6 +66,51 @@ pub(super) struct InputArgs {
     limit: Vec<String>,
 }
 
+/// What decides the tools where allowlist files are written, not served.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Inputs")]
+pub(super) struct FileArgs {
+    /// OpenAPI document, instead of what files say
+    #[arg(long, env = "TOOLGATE_DOCUMENT", hide_env = true, value_name = "[NAME=]FILE|URL")]
+    document: Vec<String>,
+
+    /// Where allowlist files are [default: ./allowlists]
+    #[arg(long, env = "TOOLGATE_ALLOWLISTS", hide_env = true, value_name = "DIR|FILE")]
+    allowlists: Option<PathBuf>,
+
+    /// Where calls go, instead of what files say
+    #[arg(long, env = "TOOLGATE_UPSTREAM", hide_env = true, value_name = "[NAME=]URL")]
+    upstream: Vec<String>,
+
+    /// Change a bound; `--limit help` lists them
+    #[arg(long, env = "TOOLGATE_LIMIT", hide_env = true, value_name = "NAME=VALUE")]
+    limit: Vec<String>,
+}
+
+impl FileArgs {
+    /// What they come to, without anything that is allowed; the folder is set whether it exists or not.
+    ///
+    /// # Errors
+    /// The first flag that is wrong.
+    pub(super) fn inputs(
+        &self,
+        document: &DocumentArgs,
+        matches: &ArgMatches,
+    ) -> Result<Inputs, Diagnostic> {
+        let Self { document: documents, allowlists, upstream, limit } = self.clone();
+        let args =
+            InputArgs { document: documents, allowlists, allow: Vec::new(), upstream, limit };
+        let mut inputs = unallowed(document, &args, Given(matches), Policy::Strict)?;
+        inputs.allowlists = Some(args.allowlists.unwrap_or_else(|| ALLOWLISTS_FOLDER.into()));
+        Ok(inputs)
+    }
+}
+
+/// The selectors of an `--allow` flag.
+pub(super) fn selectors(allow: &[String], matches: &ArgMatches) -> Vec<String> {
+    Given(matches).values(ALLOW, allow, '\n')
+}
+
 /// How clients reach the tools.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Serving")]
@@ -129,14 +174,25 @@ pub(super) fn inputs(
     policy: Policy,
 ) -> Result<Inputs, Diagnostic> {
     let given = Given(matches);
+    let mut inputs = unallowed(document, args, given, policy)?;
+    let folder = Path::new(ALLOWLISTS_FOLDER);
+    allowed(args, given, folder, &mut inputs)?;
+    Ok(inputs)
+}
+
+/// Everything but what is allowed.
+fn unallowed(
+    document: &DocumentArgs,
+    args: &InputArgs,
+    given: Given<'_>,
+    policy: Policy,
+) -> Result<Inputs, Diagnostic> {
     let mut inputs = Inputs::new(policy);
     inputs.limits = limits(args, given)?;
     inputs.documents = documents(document, args, given)?;
     let upstreams = given.values(UPSTREAM, &args.upstream, '\n');
     let is_origin = |text: &str| url::origin(text).map(drop);
     inputs.upstreams = overrides(UPSTREAM, given, &upstreams, is_origin)?;
-    let folder = Path::new(ALLOWLISTS_FOLDER);
-    allowed(args, given, folder, &mut inputs)?;
     Ok(inputs)
 }
 

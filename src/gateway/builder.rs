@@ -1,6 +1,6 @@
 //! What a gateway is made of, and its start.
 
-use std::{error::Error, path::Path, sync::Arc, time::Duration};
+use std::{collections::HashSet, error::Error, path::Path, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use http::{Request, Response, Uri};
@@ -198,14 +198,21 @@ fn refer(text: &str) -> References {
 
 pub(super) fn refused(first: &First) -> StartError {
     let diagnostics = first.refusals.iter().flat_map(|refusal| refusal.diagnostics.clone());
-    StartError { diagnostics: diagnostics.collect() }
+    StartError { diagnostics: once(diagnostics.collect()) }
+}
+
+/// Each diagnostic once: toolsets that share a document share its faults.
+pub(super) fn once(mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let mut said = HashSet::new();
+    diagnostics.retain(|diagnostic| said.insert(diagnostic.clone()));
+    diagnostics
 }
 
 /// The start lines: what is served and where calls go, what was forgiven, what is unsafe.
 fn tell(snapshot: &Snapshot) {
     summary(snapshot).iter().for_each(|line| tracing::info!("{line}"));
     for served in snapshot.toolsets() {
-        served.toolset.warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
+        served.toolset.warnings.iter().for_each(|warning| tracing::warn!("{}", warning.snippet()));
         if let Upstream::Origin(origin) = &served.toolset.target.upstream
             && is_cleartext(origin)
         {

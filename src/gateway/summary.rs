@@ -33,7 +33,7 @@ fn line(served: &Served) -> String {
 }
 
 /// Where its calls go: the upstream and the path before every operation's.
-pub(super) fn target(toolset: &Toolset) -> String {
+pub fn target(toolset: &Toolset) -> String {
     let upstream = match &toolset.target.upstream {
         Upstream::Origin(origin) => origin.to_string().trim_end_matches('/').to_owned(),
         Upstream::Service => "this process".to_owned(),

@@ -81,26 +81,31 @@ pub(super) fn select<'a>(api: &'a Api, allowlist: &'a Allowlist, policy: Policy)
     selection
 }
 
-fn picks(selector: &Selector, operation: &Operation) -> bool {
+/// Whether a selector picks an operation.
+pub fn picks(selector: &Selector, operation: &Operation) -> bool {
     let key = &operation.key;
     selector.matches(key.method.as_str(), &key.path, operation.id.as_deref(), &operation.tags)
+}
+
+/// That a selector matches nothing, with the nearest name that would.
+pub fn unmatched(api: &Api, selector: &Selector) -> String {
+    let text = selector.to_string();
+    let near = match selector {
+        Selector::Id(id) => suggestion(id, ids(api)),
+        Selector::Key { .. } => {
+            let keys: Vec<String> = api.operations().iter().map(|o| o.key.to_string()).collect();
+            suggestion(&text, keys.iter().map(String::as_str))
+        }
+        Selector::Tag(tag) => suggestion(tag, tags(api)),
+        Selector::Pattern(_) => String::new(),
+    };
+    format!("{} matches no operation of `{}`{near}", quote(&text), api.file())
 }
 
 impl<'a> Selection<'a> {
     /// A selector that matches nothing; in `dev`, a named operation may have left the document.
     fn none(&mut self, api: &Api, entry: &Entry, policy: Policy) {
-        let text = entry.selector.to_string();
-        let near = match &entry.selector {
-            Selector::Id(id) => suggestion(id, ids(api)),
-            Selector::Key { .. } => {
-                let keys: Vec<String> =
-                    api.operations().iter().map(|o| o.key.to_string()).collect();
-                suggestion(&text, keys.iter().map(String::as_str))
-            }
-            Selector::Tag(tag) => suggestion(tag, tags(api)),
-            Selector::Pattern(_) => String::new(),
-        };
-        let words = format!("{} matches no operation of `{}`{near}", quote(&text), api.file());
+        let words = unmatched(api, &entry.selector);
         if entry.selector.names_one() && policy == Policy::Forgiving {
             self.warnings.push(Diagnostic::warning(words).at(entry.position.clone()));
         } else {

@@ -65,14 +65,10 @@ pub(super) fn candidates(sources: &Sources, previous: Option<&Snapshot>) -> Vec<
         sources.toolsets.iter().map(|source| read_allowlist(source, sources)).collect();
     let ambiguous = target::ambiguous(allowlists.iter().flatten(), inputs);
     let draft = |(source, allowlist): (_, Result<Allowlist, _>)| {
-        let parsed = allowlist.and_then(|allowlist| {
+        let parsed = allowlist.map(|allowlist| {
             let origin =
                 ambiguous.clone().map_or_else(|| target::origin(&allowlist, source, inputs), Err);
-            let document = source.document.is_none().then(|| no_document(&allowlist));
-            match (origin, document) {
-                (Ok(origin), None) => Ok((allowlist, origin)),
-                (origin, document) => Err(origin.err().into_iter().chain(document).collect()),
-            }
+            (allowlist, origin)
         });
         Draft { source, parsed, previous: served(previous, &source.name).cloned() }
     };
@@ -86,10 +82,10 @@ fn served<'a>(snapshot: Option<&'a Snapshot>, name: &str) -> Option<&'a Served> 
     snapshot?.toolsets().iter().find(|served| served.toolset.name == name)
 }
 
-/// A toolset whose allowlist is read and whose origin is known, when they are sound.
+/// A toolset whose allowlist is read and whose origin is known, each when it is sound.
 struct Draft<'a> {
     source: &'a ToolsetSource,
-    parsed: Result<(Allowlist, target::Origin), Vec<Diagnostic>>,
+    parsed: Result<(Allowlist, Result<target::Origin, Diagnostic>), Vec<Diagnostic>>,
     previous: Option<Served>,
 }
 
@@ -108,9 +104,9 @@ fn text(input: &Input) -> Result<Text, Vec<Diagnostic>> {
 /// Whether every toolset, the last good versions of broken ones included, calls the same origin.
 fn share_one_origin(drafts: &[Draft<'_>]) -> bool {
     let origins = drafts.iter().filter_map(|draft| match (&draft.parsed, &draft.previous) {
-        (Ok((_, origin)), _) => Some(origin.upstream.clone()),
-        (Err(_), Some(previous)) => Some(previous.toolset.target.upstream.clone()),
-        (Err(_), None) => None,
+        (Ok((_, Ok(origin))), _) => Some(origin.upstream.clone()),
+        (_, Some(previous)) => Some(previous.toolset.target.upstream.clone()),
+        (_, None) => None,
     });
     let mut origins = origins.collect::<Vec<_>>();
     origins.dedup();
@@ -120,7 +116,10 @@ fn share_one_origin(drafts: &[Draft<'_>]) -> bool {
 impl Draft<'_> {
     fn finish(self, sources: &Sources, shared: bool, documents: &mut Documents) -> Candidate {
         let state = match self.parsed {
-            Err(diagnostics) => State::Refused(diagnostics),
+            Err(mut diagnostics) => {
+                diagnostics.extend(documents.faults(self.source));
+                State::Refused(diagnostics)
+            }
             Ok((allowlist, origin)) => {
                 let draft = Sound { source: self.source, allowlist, origin, sources, shared };
                 draft.finish(self.previous.as_ref(), documents).unwrap_or_else(State::Refused)
@@ -138,7 +137,7 @@ impl Draft<'_> {
 struct Sound<'a> {
     source: &'a ToolsetSource,
     allowlist: Allowlist,
-    origin: target::Origin,
+    origin: Result<target::Origin, Diagnostic>,
     sources: &'a Sources,
     shared: bool,
 }
@@ -149,20 +148,32 @@ impl Sound<'_> {
         previous: Option<&Served>,
         documents: &mut Documents,
     ) -> Result<State, Vec<Diagnostic>> {
-        let target = Arc::new(target::complete(
-            self.origin,
-            &self.allowlist,
-            self.source,
-            self.shared,
-            &self.sources.inputs.limits,
-        )?);
-        if let Some(served) = previous.filter(|served| served.digest == self.source.digest) {
+        let limits = &self.sources.inputs.limits;
+        let target = self.origin.map_err(|fault| vec![fault]).and_then(|origin| {
+            target::complete(origin, &self.allowlist, self.source, self.shared, limits)
+        });
+        let (target, mut faults) = match target {
+            Ok(target) => (Arc::new(target), Vec::new()),
+            Err(faults) => (Arc::new(registry::nowhere()), faults),
+        };
+        let unchanged = previous.filter(|served| served.digest == self.source.digest);
+        if let Some(served) = unchanged.filter(|_| faults.is_empty()) {
             return Ok(State::Kept(retarget(served, target)));
         }
-        let (api, document) = documents.api(self.source, &self.allowlist)?;
-        let inputs = &self.sources.inputs;
-        let settings = Settings { policy: inputs.policy, limits: inputs.limits.clone(), target };
-        let toolset = Arc::new(registry::compile(&api, &self.allowlist, &settings)?);
+        // Without a target too, so that everything wrong is said at once.
+        let policy = self.sources.inputs.policy;
+        let settings = Settings { policy, limits: limits.clone(), target };
+        let compiled = documents.api(self.source, &self.allowlist).and_then(|(api, document)| {
+            Ok((registry::compile(&api, &self.allowlist, &settings)?, document))
+        });
+        let (toolset, document) = match compiled {
+            Ok((toolset, document)) if faults.is_empty() => (Arc::new(toolset), document),
+            Ok(_) => return Err(faults),
+            Err(more) => {
+                faults.extend(more);
+                return Err(faults);
+            }
+        };
         Ok(State::New(Served {
             toolset,
             digest: self.source.digest,
@@ -207,11 +218,17 @@ impl Documents {
         let Some(input) = &source.document else {
             return Err(vec![no_document(allowlist)]);
         };
-        let api = self
-            .parsed
-            .entry(input.digest)
-            .or_insert_with(|| openapi::parse(&text(input)?).map(Arc::new));
-        Ok((api.clone()?, input.digest))
+        Ok((self.parse(input)?, input.digest))
+    }
+
+    /// What is wrong with the document of a toolset, if it names one.
+    fn faults(&mut self, source: &ToolsetSource) -> Vec<Diagnostic> {
+        source.document.as_ref().and_then(|input| self.parse(input).err()).unwrap_or_default()
+    }
+
+    fn parse(&mut self, input: &Input) -> Result<Arc<Api>, Vec<Diagnostic>> {
+        let parse = || openapi::parse(&text(input)?).map(Arc::new);
+        self.parsed.entry(input.digest).or_insert_with(parse).clone()
     }
 }
 

@@ -109,3 +109,60 @@ async fn call_prints_what_a_model_would_see() {
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stdout).contains("`memo`"), "{}", text(&output.stdout));
 }
+
+#[test]
+fn init_prints_a_file_that_allows_nothing_yet_and_allow_takes_the_marks_out() {
+    let workspace = Workspace::memos();
+    let init = |more: &[&str]| {
+        let output = toolgate(&workspace, &[&["init", "openapi.yaml"], more].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        let page = text(&output.stdout).to_owned();
+        workspace.write("allowlists/api.yaml", &page);
+        page
+    };
+    let page = init(&[UPSTREAM[0], UPSTREAM[1]]);
+    assert!(page.starts_with("# yaml-language-server: $schema=./schema.json\n"), "{page}");
+    assert!(page.contains("\ndocument: ../openapi.yaml\nupstream: http://127.0.0.1:9\n"), "{page}");
+    assert!(page.contains("\n  # - MemoService_ListMemos "), "{page}");
+    let output = toolgate(&workspace, &["check"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("api: 0 tools"), "{}", text(&output.stdout));
+
+    let page = init(&["--allow", "GET /api/v1/memos*"]);
+    assert!(page.contains("\n# upstream: http://localhost:8080 "), "{page}");
+    assert!(page.contains("\n  - MemoService_ListMemos "), "{page}");
+    let output = toolgate(&workspace, &["check", UPSTREAM[0], UPSTREAM[1]]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+}
+
+#[test]
+fn init_refuses_what_it_cannot_read_or_find() {
+    let workspace = Workspace::memos();
+    for (arguments, words) in [
+        (&["init"][..], "`toolgate init DOCUMENT`"),
+        (&["init", "missing.yaml"], "missing.yaml"),
+        (&["init", "openapi.yaml", "--allow", "MemoService_GetMemmo"], "`MemoService_GetMemo`"),
+    ] {
+        let output = toolgate(&workspace, arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(output.stdout.is_empty() && text(&output.stderr).contains(words), "{output:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn init_takes_the_upstream_from_the_url_that_was_typed() {
+    let recorder = Recorder::json(
+        r#"{"openapi": "3.1.0", "info": {"title": "T", "version": "1"}, "servers": [{"url": "http://other"}],
+            "paths": {"/tea": {"get": {"operationId": "tea", "responses": {"204": {"description": "ok"}}}}}}"#,
+    );
+    let origin = format!("http://{}", recorder.listen().await);
+    let workspace = Workspace::memos();
+    let url = format!("{origin}/openapi.json");
+    let output = toolgate(&workspace, &["init", &url]);
+    let page = text(&output.stdout);
+    assert!(
+        page.contains(&format!("\ndocument: {url}\nupstream: {origin}\n\ntools:\n")),
+        "{output:?}"
+    );
+    assert!(page.ends_with("  # - tea   # GET /tea\n"), "{page}");
+}

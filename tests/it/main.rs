@@ -41,3 +41,6 @@ mod consistency;
 
 /// What the command line prints, and how it exits.
 mod command_line;
+
+/// Lines of an allowlist come and go by command; faults are the same wherever they are said.
+mod allowing;

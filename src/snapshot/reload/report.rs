@@ -64,7 +64,7 @@ impl Report {
     pub(super) fn remarks(&mut self, warnings: &[Diagnostic]) {
         for warning in warnings {
             if self.warnings.insert(warning.clone()) {
-                tracing::warn!("{warning}");
+                tracing::warn!("{}", warning.snippet());
             }
         }
     }
