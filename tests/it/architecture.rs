@@ -96,7 +96,7 @@ fn modules_import_only_what_stands_above_them() {
         for import in file.imports() {
             let own = import.split("::").next() == Some(&file.module);
             let fits = |may: &&str| import == **may || import.starts_with(&format!("{may}::"));
-            if !own && !allowed.iter().any(|may| fits(may)) {
+            if !own && !allowed.iter().any(fits) {
                 faults.push(format!("{} imports `{import}`", file.path));
             }
         }

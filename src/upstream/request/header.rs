@@ -104,7 +104,7 @@ fn header(
 
 fn simple(encoding: &Encoding, value: &Value) -> Result<String, String> {
     let explode = match encoding {
-        Encoding::Content(media_type) => return Ok(content(media_type, &value).into_owned()),
+        Encoding::Content(media_type) => return Ok(content(media_type, value).into_owned()),
         Encoding::Style { explode, .. } => *explode,
     };
     let parts: Vec<String> = match value {
