@@ -15,6 +15,7 @@ mod changes;
 mod clash;
 mod draft;
 mod findings;
+mod finished;
 mod hints;
 mod input;
 mod media;
@@ -173,7 +174,8 @@ pub fn compile(
     })
 }
 
-/// Compiles the checkers, once the schemas that all tools share are complete.
+/// Compiles the checkers, once the schemas that all tools share are complete, and reads the finished
+/// tools once more.
 fn finish(
     drafts: Vec<Draft<'_>>,
     bundle: Bundle<'_>,
@@ -191,7 +193,10 @@ fn finish(
     for draft in drafts {
         let pick = draft.pick.clone();
         match draft.finish(&sealed, workshop) {
-            Ok(tool) => tools.push(Arc::new(tool)),
+            Ok(tool) => {
+                findings.unfit(&pick, finished::faults(&tool.listed));
+                tools.push(Arc::new(tool));
+            }
             Err(refusal) => findings.refused(&pick, refusal),
         }
     }
@@ -200,7 +205,7 @@ fn finish(
 
 #[cfg(test)]
 mod tests {
-    use std::{collections::BTreeMap, fs, path::PathBuf};
+    use std::{fs, path::PathBuf};
 
     use super::*;
     use crate::{
@@ -546,59 +551,5 @@ components:
         assert!(toolset.warnings.is_empty(), "{}", shown(&toolset.warnings));
         assert_eq!(toolset.tools[0].name.as_str(), "memo_list_memos");
         assert_eq!(toolset.tools[16].name.as_str(), "attachment_delete_attachment");
-    }
-
-    /// Prints what became of every document: `cargo test every_real_document -- --nocapture`.
-    #[test]
-    fn every_real_document_gives_sound_tools() {
-        let Some(folder) = specs() else { return };
-        let mut files: Vec<PathBuf> =
-            fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
-        files.sort();
-        for file in files {
-            let name = file.file_name().unwrap().to_str().unwrap().to_owned();
-            if name.ends_with(".json") || name.ends_with(".yaml") {
-                whole_document(&name, &fs::read(&file).unwrap());
-            }
-        }
-    }
-
-    fn whole_document(name: &str, text: &[u8]) {
-        let Ok(api) = openapi::parse(&Text::new(name, text).unwrap()) else {
-            return println!("{name}: no document");
-        };
-        let api = Arc::new(api);
-        let n_operations = api.operations().len();
-        match build_in(&api, "tools: ['* /*']", Policy::Strict) {
-            Err(faults) => {
-                println!("{name}: {n_operations} operations, refused\n{}", shown(&faults))
-            }
-            Ok(toolset) => {
-                println!("{name}: {n_operations} operations, {} tools", toolset.tools.len());
-                for (reason, n) in reasons(&toolset.warnings) {
-                    println!("  {n} × {reason}");
-                }
-                toolset.tools.iter().for_each(|tool| sound(name, tool));
-            }
-        }
-    }
-
-    fn sound(document: &str, tool: &Tool) {
-        let schema = |key: &str| portable::lint(&tool.listed[key]);
-        assert_eq!(schema("inputSchema"), Vec::<String>::new(), "{document} {}", tool.key);
-        let output = portable::lint_output(&tool.listed["outputSchema"]);
-        assert_eq!(output, Vec::<String>::new(), "{document} {}", tool.key);
-        assert_eq!(tool.listed["annotations"].as_object().unwrap().len(), 4);
-        assert!(tool.name.as_str().len() <= name::DERIVED);
-    }
-
-    /// Warnings without what is theirs alone.
-    fn reasons(warnings: &[Diagnostic]) -> BTreeMap<String, usize> {
-        let mut reasons = BTreeMap::new();
-        for warning in warnings {
-            let words = warning.message.split('`').step_by(2).collect::<Vec<_>>().join("…");
-            *reasons.entry(words).or_default() += 1;
-        }
-        reasons
     }
 }

@@ -94,6 +94,19 @@ impl<'a> Findings<'a> {
             .push((Severity::Error, Fault { pointer: String::new(), words: words.to_owned() }));
     }
 
+    /// What a finished tool breaks: a fault of the code above, which no policy forgives.
+    pub(super) fn unfit(&mut self, pick: &Pick<'_>, faults: Vec<String>) {
+        for fault in faults {
+            let words = format!(
+                "`{}` became a tool that some clients refuse: {fault}; this is a fault of toolgate's \
+                 own: please report it, and `deny` the operation until it is mended",
+                pick.operation.key
+            );
+            let pointer = pick.operation.pointer.clone();
+            self.faults.push((Severity::Error, Fault { pointer, words }));
+        }
+    }
+
     /// What is worth knowing of an operation.
     pub(super) fn remark(&mut self, pick: &Pick<'_>, unfit_patterns: Vec<String>) {
         let operation = pick.operation;
@@ -135,5 +148,32 @@ impl<'a> Findings<'a> {
             }
         }
         if self.errors.is_empty() { Ok(self.warnings) } else { Err(self.errors) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        allowlist,
+        openapi::{self, text::Text},
+        registry::select,
+    };
+
+    #[test]
+    fn a_tool_that_breaks_the_profile_refuses_its_toolset_under_every_policy() {
+        let text = "openapi: 3.1.0\ninfo: {title: t, version: '1'}\npaths:\n  /a:\n    get: {responses: {}}\n";
+        let api = openapi::parse(&Text::new("api.yaml", text.as_bytes()).unwrap()).unwrap();
+        let text = Text::new("a.yaml", b"tools: ['* /*']").unwrap();
+        let allowlist = allowlist::parse("a", &text).unwrap();
+        let pick = &select::select(&api, &allowlist, Policy::Forgiving).picks[0];
+        let mut findings = Findings::new(&api, Policy::Forgiving, Vec::new(), Vec::new());
+        findings.unfit(pick, Vec::new());
+        findings.unfit(pick, vec!["`inputSchema`: the root is no object".into()]);
+        let errors = findings.settle().unwrap_err();
+        assert_eq!(errors.len(), 1);
+        let shown = errors[0].to_string();
+        assert!(shown.starts_with("api.yaml:5:5: error: `GET /a` became a tool"), "{shown}");
+        assert!(shown.contains("a fault of toolgate's own"), "{shown}");
     }
 }

@@ -5,6 +5,7 @@
     clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
+    clippy::print_stdout,
     missing_docs,
     unreachable_pub,
     reason = "a test that panics says what went wrong"
@@ -14,6 +15,24 @@
 mod architecture;
 
 mod support;
+
+/// The whole list of a few documents, byte for byte.
+mod golden;
+
+/// Every document at hand becomes tools that every client accepts.
+mod corpus;
+
+/// Requests for real operations, written down for a judge that shares no code with toolgate.
+mod judge;
+
+/// Random documents: equal bytes, plans that are whole, tools that do not touch each other.
+mod property;
+
+/// The corpus of every fuzz target, and mutations of it for as long as one likes.
+mod fuzz;
+
+/// What went wrong elsewhere and must not here, one line a case.
+mod cases;
 
 /// The memo allowlist gives exactly its seventeen tools, and none of the families it excludes.
 mod selection;

@@ -2,6 +2,9 @@
 //! serves them on loopback, and a client for every way in.
 
 pub mod client;
+pub mod compile;
+pub mod instance;
+pub mod specs;
 pub mod upstream;
 pub mod workspace;
 

@@ -1,4 +1,4 @@
-//! Every operation, schema and success example of the real documents, when the folder with them is
+//! Every schema of the real documents, reached by an operation or not, when the folder with them is
 //! there: the folder named by `TOOLGATE_SPECS`, else `../shared/specs`.
 
 use std::{
@@ -10,10 +10,7 @@ use std::{
 use serde_json::json;
 
 use super::*;
-use crate::{
-    openapi::{self, Api, Details, Reply, text::Text},
-    registry::{output as outputs, plan::Shape},
-};
+use crate::openapi::{self, Api, text::Text};
 
 fn folder() -> Option<PathBuf> {
     let beside = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/specs"));
@@ -59,85 +56,6 @@ impl Sum {
         let faults = if side == Side::Input { lint(&schema) } else { lint_output(&schema) };
         assert_eq!(faults, Vec::<String>::new(), "{name}");
         schema
-    }
-}
-
-/// Compiles in both drafts.
-fn compiles(name: &str, schema: &Value) -> jsonschema::Validator {
-    assert!(jsonschema::draft7::new(schema).is_ok(), "{name}");
-    jsonschema::draft202012::new(schema).unwrap()
-}
-
-/// All parameters and the body as arguments, much as the registry does it.
-fn arguments(details: &Details) -> Value {
-    let parameters =
-        details.parameters.iter().map(|given| (given.name.clone(), given.schema.clone()));
-    let mut properties: Map<_, _> = parameters.collect();
-    let body =
-        details.body.iter().flat_map(|body| &body.media).find_map(|media| media.schema.clone());
-    properties.extend(body.map(|schema| ("body".to_owned(), schema)));
-    let required: Vec<_> = properties.keys().cloned().collect();
-    json!({ "type": "object", "properties": properties, "required": required })
-}
-
-#[test]
-fn every_operation_of_the_real_documents_is_portable() {
-    let (mut inputs, mut results, mut examples) = (Sum::default(), Sum::default(), 0);
-    for api in documents() {
-        let resolve = |reference: &str| api.schema(reference);
-        for operation in api.operations() {
-            let Ok(details) = api.details(operation, None) else { continue };
-            let name = format!("{} {}", api.file(), operation.key);
-            let arguments = arguments(&details);
-            let schema = inputs.project(&name, Side::Input, || input(&arguments, &resolve));
-            compiles(&name, &schema);
-            let output = outputs::output(&details.replies, &resolve);
-            let schema = results.project(&name, Side::Output, || {
-                let output = outputs::output(&details.replies, &resolve);
-                Published { schema: output.schema, cut: output.cut }
-            });
-            let validator = compiles(&name, &schema);
-            for example in
-                outputs::success(&details.replies).into_iter().flat_map(|reply| given(&api, reply))
-            {
-                let value = shaped(output.shape, example);
-                assert!(validator.is_valid(&value), "{name} {value}");
-                examples += 1;
-            }
-        }
-    }
-    println!("inputs {inputs:?}\noutputs {results:?}\n{examples} examples");
-    assert!(folder().is_none() || inputs.count > 5_000 && examples > 900);
-}
-
-/// The examples of a reply, as the document has them.
-fn given<'a>(api: &'a Api, reply: &Reply) -> Vec<&'a Value> {
-    let Some(reply) = api.raw().pointer(&reply.pointer) else { return Vec::new() };
-    let target =
-        reply.get("$ref").and_then(Value::as_str).and_then(|name| api.raw().pointer(&name[1..]));
-    let reply = target.unwrap_or(reply);
-    let members = |node: &'a Value, word: &str| {
-        node.get(word)
-            .and_then(Value::as_object)
-            .into_iter()
-            .flat_map(Map::values)
-            .collect::<Vec<_>>()
-    };
-    let mut examples = members(reply, "examples");
-    for content in members(reply, "content") {
-        examples.extend(content.get("example"));
-        examples.extend(
-            members(content, "examples").into_iter().filter_map(|example| example.get("value")),
-        );
-    }
-    examples
-}
-
-/// A reply as the call path shapes it.
-fn shaped(shape: Shape, value: &Value) -> Value {
-    match (shape, value) {
-        (Shape::Object | Shape::Empty, Value::Object(_)) => value.clone(),
-        _ => json!({ "result": value }),
     }
 }
 
