@@ -64,7 +64,9 @@ pub fn whole(api: &Arc<Api>) -> Whole {
             }
             let key = fault.message.split('`').nth(1).unwrap_or_else(|| panic!("{fault}"));
             let reason = fault.message.split_once("`: ").unwrap_or_else(|| panic!("{fault}")).1;
-            denied.push((key.to_owned(), reason.to_owned()));
+            if denied.iter().all(|(known, _)| known != key) {
+                denied.push((key.to_owned(), reason.to_owned()));
+            }
         }
     }
     panic!(
