@@ -13,7 +13,10 @@ use crate::{
 };
 
 /// The MCP library logs three lines a request, and each client that goes away as an error.
-const FILTER: &str = "info,notify=off,rmcp=warn,rmcp::service=off";
+const FILTER: &str = "info,rmcp=warn,rmcp::service=off";
+/// Before every filter, which may overrule it by name. A log file in a watched folder is an event of
+/// its own: told of in the log, it would be the cause of the next one, for ever.
+const QUIET: &str = "notify=off";
 
 /// Reads `text` or `json`.
 pub(super) fn format_parser() -> impl TypedValueParser<Value = LogFormat> {
@@ -47,7 +50,7 @@ fn chosen(format: Option<LogFormat>, terminal: bool) -> LogFormat {
 
 fn filter(rust_log: Option<&str>) -> Result<EnvFilter, Diagnostic> {
     let text = rust_log.filter(|text| !text.trim().is_empty()).unwrap_or(FILTER);
-    EnvFilter::try_new(text).map_err(|error| {
+    EnvFilter::try_new(format!("{QUIET},{text}")).map_err(|error| {
         Diagnostic::error(format!("{} is no log filter: {error}", quote(text)))
             .help("write it like `info,toolgate=debug`")
             .at(Position::whole("RUST_LOG"))
@@ -76,7 +79,8 @@ mod tests {
         };
         check(None, &["info", "notify=off", "rmcp::service=off", "rmcp=warn"]);
         check(Some(""), &["info", "notify=off", "rmcp::service=off", "rmcp=warn"]);
-        check(Some("debug"), &["debug"]);
+        check(Some("debug"), &["debug", "notify=off"]);
+        check(Some("notify=warn"), &["notify=warn"]);
     }
 
     #[test]
