@@ -138,6 +138,11 @@ impl<'a> Bundle<'a> {
     }
 }
 
+/// The name in the shared `$defs` that a reference of a checking schema leads to.
+pub(super) fn shared(reference: &str) -> Option<&str> {
+    reference.strip_prefix(DEFS)?.strip_prefix("#/$defs/")
+}
+
 /// The last part of a reference in characters that need no escape anywhere.
 fn clean(reference: &str) -> String {
     let last = reference.rsplit('/').next().unwrap_or_default();

@@ -4,10 +4,12 @@
 //! what a caller sent is taken as it is first. Only where a node fails is it read the way it was
 //! meant (`repair`); what then still fails is said all at once, in a model's words (`words`).
 
+mod accepted;
 mod bounds;
 mod cost;
 mod repair;
 mod texts;
+mod whole;
 mod words;
 
 use jsonschema::Validator;
@@ -25,6 +27,9 @@ use crate::{
     diagnostic::{Diagnostic, Position},
 };
 use texts::Text;
+use whole::Whole;
+
+pub use accepted::Accepted;
 
 /// Names that some clients add to every call; dropped where the tool has no such argument.
 const CLIENT_EXTRAS: [&str; 6] =
@@ -55,15 +60,6 @@ struct Argument {
     required: bool,
     /// Where it is shown as text and means any JSON value.
     text: Option<Text>,
-}
-
-/// Rules that speak of all fields of a body together.
-#[derive(Debug)]
-struct Whole {
-    validator: Validator,
-    fields: Vec<(String, Source)>,
-    /// A body is sent although no field is given.
-    required: bool,
 }
 
 /// What a checker is made of, before the shared schemas are complete.
@@ -121,6 +117,7 @@ impl Checker {
         let whole = match (&checking.rules, &input.form) {
             (Some(rules), Form::Fields { required, .. }) => Some(Whole {
                 validator: sealed.validator(rules)?,
+                rules: rules.clone(),
                 fields: fields(input),
                 required: *required,
             }),
@@ -244,21 +241,10 @@ impl Checker {
         let Some(whole) = &self.whole else {
             return Vec::new();
         };
-        let mut body = Map::new();
-        for (name, source) in &whole.fields {
-            if let Some(value) = source.value(arguments) {
-                body.insert(name.clone(), value.into_owned());
-            }
-        }
-        for (name, value) in arguments {
-            if !self.arguments.iter().any(|argument| argument.name == *name) {
-                body.insert(name.clone(), value.clone());
-            }
-        }
-        if body.is_empty() && !whole.required {
-            return Vec::new();
-        }
-        words::faults(&whole.validator, &Value::Object(body))
+        let is_extra = |(name, _): &(&String, &Value)| {
+            !self.arguments.iter().any(|argument| argument.name == **name)
+        };
+        whole.faults(arguments, arguments.iter().filter(is_extra))
     }
 }
 
@@ -409,6 +395,20 @@ mod tests {
     }
 
     #[test]
+    fn what_must_be_given_is_not_empty() {
+        let list = json!({"type": "array", "items": {"type": "string"}});
+        let needed = |schema| Sample::new("GET /x").query("a!", schema);
+        fails(&needed(list.clone()), json!({"a": []}), "a: expected at least 1 items, got `[]`");
+        let optional = json!({"anyOf": [list.clone(), {"type": "null"}]});
+        fails(&needed(optional), json!({"a": []}), "a: expected at least 1 items, got `[]`");
+        let object = json!({"type": "object", "additionalProperties": true});
+        fails(&needed(object), json!({"a": {}}), "a: expected at least 1 fields, got `{}`");
+        passes(&needed(list.clone()), json!({"a": ["b"]}), json!({"a": ["b"]}));
+        passes(&query(list.clone()), json!({"a": []}), json!({"a": []}));
+        passes(&field(list), json!({"a": []}), json!({"a": []}));
+    }
+
+    #[test]
     fn unknown_names_are_refused_and_client_extras_dropped() {
         let list = Sample::new("GET /x").query("pageSize", json!({})).query("filter", json!({}));
         fails(
@@ -485,6 +485,15 @@ mod tests {
         fails(&sample, json!({}), ": fits none of its forms: with \"a\", or with \"b\"; got `{}`");
         let optional = Sample::new("POST /x").body("application/json", body.clone());
         passes(&optional, json!({}), json!({}));
+        let one = json!({"properties": {"a": {}, "b": {}, "c-d": {}},
+            "oneOf": [{"required": ["a"]}, {"required": ["b", "c-d"]}]});
+        let one = Sample::new("POST /x").body("application/json!", one);
+        passes(&one, json!({"a": 1, "b": 2}), json!({"a": 1, "b": 2}));
+        fails(
+            &one,
+            json!({"a": 1, "b": 2, "c_d": 3}),
+            ": expected only one of these together: `a`; or `b`, `c_d`",
+        );
         let fixed = Sample::new("POST /x").body("application/json!", body);
         passes(&fixed.changes("arguments: { a: { fixed: 1 } }"), json!({}), json!({}));
     }

@@ -51,6 +51,7 @@ pub(super) enum Extra {
 pub(super) fn read(view: &View<'_>, schema: &Value) -> Result<Option<Object>, Fault> {
     let mut object = Object::default();
     let plain = object.gather(view, schema, DEPTH)?;
+    object.declare();
     Ok(Some(object).filter(|object| plain && object.known))
 }
 
@@ -154,6 +155,21 @@ impl Object {
         }
     }
 
+    /// A name that must be given is a field, whether or not anything more is said of it: else nobody
+    /// could give it. Where it is refused at the same time, nothing can be done.
+    fn declare(&mut self) {
+        let schema = match &self.extra {
+            Extra::Refused => return,
+            Extra::Unsaid | Extra::Schema(Value::Bool(_)) => json!({}),
+            Extra::Schema(schema) => schema.clone(),
+        };
+        for name in &self.required {
+            if self.fields.iter().all(|(known, _)| known != name) {
+                self.fields.push((name.clone(), schema.clone()));
+            }
+        }
+    }
+
     /// What is written out wins over what is refused: in an `allOf` each member refuses the others' names.
     fn extra(&mut self, keyword: &str, value: &Value) {
         match value {
@@ -236,6 +252,18 @@ mod tests {
         check(json!({"oneOf": [{"$ref": "#/A"}]}), &["a"], &["a"]);
         check(json!({"type": ["object", "null"], "properties": {}}), &[], &[]);
         check(json!({"type": "object", "additionalProperties": false}), &[], &[]);
+    }
+
+    #[test]
+    fn a_name_that_must_be_given_is_a_field() {
+        check(json!({"properties": {"a": {}}, "required": ["b"]}), &["a", "b"], &["b"]);
+        let said = object(
+            &json!({"properties": {"a": {}}, "required": ["b"], "additionalProperties": {"type": "string"}}),
+        );
+        assert_eq!(said.unwrap().fields[1], ("b".to_owned(), json!({"type": "string"})));
+        let refused =
+            json!({"properties": {"a": {}}, "required": ["b"], "additionalProperties": false});
+        check(refused, &["a"], &["b"]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-use std::{collections::BTreeSet, process::Command};
+use std::{collections::BTreeSet, fs, process::Command, sync::Arc};
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -14,6 +14,7 @@ use toolgate::{
 use crate::support::{
     Workspace,
     compile::{compile, read, shown},
+    instance::Accepted,
 };
 
 /// One operation as random choices make it.
@@ -66,13 +67,12 @@ fn choice() -> impl Strategy<Value = Choice> {
     )
 }
 
-/// The document of these operations; `/extra` when asked for.
-fn document(choices: &[Choice], extra: bool) -> String {
+/// The document of these operations; one of them below `/extra`, and before all others, when asked for.
+fn document(choices: &[Choice], extra: Option<&Choice>) -> String {
     let mut paths = Map::new();
-    if extra {
-        paths.insert("/extra".into(), json!({"get": {"operationId": "extra", "responses": {}}}));
-    }
-    for (n, choice) in choices.iter().enumerate() {
+    let extra = extra.map(|choice| ("/extra".to_owned(), choices.len(), choice));
+    let each = choices.iter().enumerate().map(|(n, choice)| (format!("/r{n}"), n, choice));
+    for (start, n, choice) in extra.into_iter().chain(each) {
         let names: Vec<_> = (0..choice.placeholders).map(|n| format!("p{n}")).collect();
         let placeholders: String = names.iter().map(|name| format!("/{{{name}}}")).collect();
         let in_path = names.iter().map(|name| json!({"name": name, "in": "path", "required": true, "schema": {"type": "string"}}));
@@ -87,18 +87,18 @@ fn document(choices: &[Choice], extra: bool) -> String {
         if let Some(body) = &choice.body {
             operation["requestBody"] = json!({"required": n % 2 == 0, "content": content(body)});
         }
-        paths.insert(format!("/r{n}{placeholders}"), json!({choice.method: operation}));
+        paths.insert(format!("{start}{placeholders}"), json!({choice.method: operation}));
     }
     let node = json!({"type": "object", "properties": {"next": {"$ref": "#/components/schemas/Node"}, "id": {"type": "string", "readOnly": true}}});
     json!({"openapi": "3.0.3", "info": {"title": "t", "version": "1"}, "paths": paths, "components": {"schemas": {"Node": node}}}).to_string()
 }
 
 /// All tools, but the one of `/extra`.
-fn tools(document: &str) -> Vec<(String, std::sync::Arc<Tool>)> {
+fn tools(document: &str) -> Vec<(String, Arc<Tool>)> {
     let api = read(document).unwrap();
     let toolset = compile(&api, "tools: ['* /*']", Policy::Strict);
     let toolset = toolset.unwrap_or_else(|faults| panic!("{document}\n{}", shown(&faults)));
-    let all = toolset.tools.iter().filter(|tool| tool.key.path != "/extra");
+    let all = toolset.tools.iter().filter(|tool| !tool.key.path.starts_with("/extra"));
     let bytes = |tool: &Tool| format!("{}{:?}", Value::Object(tool.listed.clone()), tool.plan);
     all.map(|tool| (bytes(tool), tool.clone())).collect()
 }
@@ -126,7 +126,8 @@ fn places(tool: &Tool) -> BTreeSet<(String, &'static str)> {
     places
 }
 
-/// Every property of the published input has exactly one place, and every placeholder is filled.
+/// Every property of the published input has exactly one place, every placeholder is filled, and what
+/// fits the checking schema is accepted.
 fn whole(tool: &Tool) {
     let places = places(tool);
     let names: BTreeSet<_> = places.iter().map(|(name, _)| name).collect();
@@ -138,17 +139,24 @@ fn whole(tool: &Tool) {
     assert_eq!(filled, tool.key.path.matches('{').count());
     assert_eq!(portable::lint(&tool.listed["inputSchema"]), Vec::<String>::new());
     assert_eq!(portable::lint_output(&tool.listed["outputSchema"]), Vec::<String>::new());
+    let accepted = Accepted::new(tool);
+    for arguments in [true, false].into_iter().filter_map(|full| accepted.instance(full)) {
+        tool.checker.check(arguments).unwrap();
+    }
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn tools_are_whole_the_same_twice_and_do_not_touch_each_other(choices in prop::collection::vec(choice(), 1..5)) {
-        let text = document(&choices, false);
+    fn tools_are_whole_the_same_twice_and_do_not_touch_each_other(
+        choices in prop::collection::vec(choice(), 1..5),
+        extra in choice(),
+    ) {
+        let text = document(&choices, None);
         let (first, second) = (tools(&text), tools(&text));
         prop_assert_eq!(first.len(), choices.len());
-        for (((bytes, tool), (again, _)), (beside, _)) in first.iter().zip(&second).zip(tools(&document(&choices, true))) {
+        for (((bytes, tool), (again, _)), (beside, _)) in first.iter().zip(&second).zip(tools(&document(&choices, Some(&extra)))) {
             whole(tool);
             prop_assert_eq!(bytes, again);
             prop_assert_eq!(bytes, &beside);
@@ -161,7 +169,11 @@ proptest! {
 
     #[test]
     fn another_process_lists_the_same_bytes(choices in prop::collection::vec(choice(), 1..8)) {
-        let workspace = Workspace::new(&document(&choices, false), "tools: ['* /*']");
+        let document = document(&choices, None);
+        let workspace = Workspace::new(&document, "");
+        fs::remove_file(workspace.path("allowlists/api.yaml")).unwrap();
+        // The name that the toolset has in this process too.
+        workspace.write("allowlists/a.yaml", "tools: ['* /*']");
         let list = || {
             let mut command = Command::new(env!("CARGO_BIN_EXE_toolgate"));
             let arguments = ["tools", "openapi.yaml", "--upstream", "http://127.0.0.1:9", "--json"];
@@ -171,6 +183,8 @@ proptest! {
         prop_assert!(first.status.success(), "{}", String::from_utf8_lossy(&first.stderr));
         prop_assert!(first.stdout == second.stdout);
         let listed: Value = serde_json::from_slice(&first.stdout).unwrap();
-        prop_assert_eq!(listed["tools"].as_array().unwrap().len(), choices.len());
+        let here = compile(&read(&document).unwrap(), "tools: ['* /*']", Policy::Strict).unwrap();
+        let here: Value = here.tools.iter().map(|tool| tool.listed.clone()).collect();
+        prop_assert_eq!(listed["tools"].to_string(), here.to_string());
     }
 }

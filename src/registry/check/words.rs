@@ -66,7 +66,11 @@ fn sentence(error: &ValidationError<'_>) -> String {
         Kind::AnyOf { context } | Kind::OneOfNotValid { context } => {
             format!("fits none of its forms: {}; got {got}", forms(context))
         }
-        Kind::OneOfMultipleValid { .. } => format!("fits several of its forms, got {got}"),
+        Kind::OneOfMultipleValid { context } => {
+            let fits = context.iter().filter(|errors| errors.is_empty()).count();
+            let of = context.len();
+            format!("expected to fit one of its {of} forms, fits {fits} of them, got {got}")
+        }
         kind => bound(kind).map_or_else(
             || cut(&error.masked().to_string()),
             |bound| format!("expected {bound}, got {got}"),
