@@ -40,9 +40,19 @@ FORM_DATA = "openapi-core does not read back its own multipart forms with lists 
 BYTES = "openapi-core decodes a binary part and then finds that it is no string"
 DOTTED = "openapi-core does not read a placeholder with a dot"
 ITEMS = "the document says of a list's items that they are read only, not of the list"
+FILE = "the type `file` of 2.0 is none that a validator knows"
+PATH_ITEM = "openapi-core does not follow the reference of a path item"
+ADDITIONAL = "openapi-core does not read `additionalOperations`"
+KINDS = "openapi-core does not read a parameter of several types"
 
 # Operation, words of the fault, and why it is no fault of the request.
 EXCEPTIONS = [
+    ("v20.yaml POST /teas", "UnknownType", FILE),
+    ("v30.yaml POST /teas/{id}:steep", "DeserializeError", FORM_DATA),
+    ("v30.yaml GET /styles/{matrix}/{label}.{simple}-{name=teas/*}/{matrix}", "PathNotFound", PATH_STYLE),
+    ("v31.json GET /teas/{id}", "OperationNotFound", PATH_ITEM),
+    ("v31.json PUT /teas/{id}", "Expected a string value, got <class 'list'>", KINDS),
+    ("v32.yaml LINK /teas", "OperationNotFound", ADDITIONAL),
     ("datadog-v1.yaml PUT /api/v1/integration/gcp", "InvalidRequestBody", ITEMS),
     ("digitalocean.json POST /v2/reserved_ips/{reserved_ip}/actions", "reserved_ip_actions.yml", NO_FILE),
     ("forgejo.json PATCH /teams/{id}", "'name' is a required property", PATCH),
@@ -213,7 +223,8 @@ def main():
                 operations.add(route)
     unused = [one for one in unused if one[0].split(" ", 1)[0] in documents]
     print(*bad, *(f"no longer so: {one}" for one in unused), sep="\n")
-    for reason, n in collections.Counter(reason for *_, reason in EXCEPTIONS).items():
+    seen = [one for one in EXCEPTIONS if one[0].split(" ", 1)[0] in documents]
+    for reason, n in collections.Counter(reason for *_, reason in seen).items():
         print(f"{n:3} operations: {reason}")
     print(f"good: {sum(good.values())} requests of {len(operations)} operations {dict(good)}; {len(bad)} faults without a name")
     return 1 if bad or unused else 0

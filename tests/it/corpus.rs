@@ -27,6 +27,14 @@ const LEAST: f64 = 0.99;
 /// Operations that are references to files which are not there.
 const ELSEWHERE: &str = "is outside this document";
 
+/// Operations of this repository's own documents that are wrong in every way there is.
+const BROKEN: [&str; 4] = [
+    "v20.yaml PATCH /order",
+    "v30.yaml GET /broken/{missing}/*",
+    "v30.yaml GET /nothing",
+    "v31.json GET /anchored",
+];
+
 /// Beginnings of what a refusal may say.
 const REFUSALS: [&str; 7] = [
     "expected ",
@@ -96,7 +104,8 @@ impl Report {
         for (key, reason) in &left_out {
             let operation = api.operations().iter().find(|one| one.key.to_string() == **key);
             let key = &operation.unwrap_or_else(|| panic!("{name}: no {key}")).key;
-            let construct = construct(&api, key, reason);
+            let is_ours = BROKEN.contains(&format!("{name} {key}").as_str());
+            let construct = construct(&api, key, reason).or(is_ours.then_some("broken on purpose"));
             let construct = construct.unwrap_or_else(|| panic!("{name} {key}: {reason}"));
             *self.reasons.entry(construct).or_default() += 1;
         }
@@ -221,6 +230,11 @@ fn construct(api: &Api, key: &OperationKey, reason: &str) -> Option<&'static str
         (
             reason.contains(ELSEWHERE) && !named.starts_with('#') && has_elsewhere(api.raw()),
             "a reference to another file",
+        ),
+        (
+            reason.starts_with("parameters in `")
+                && api.raw().to_string().contains(&format!("\"in\":\"{named}\"")),
+            "a parameter in a place that no request is known to have",
         ),
     ];
     known.into_iter().find_map(|(holds, construct)| holds.then_some(construct))

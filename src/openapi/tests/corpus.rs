@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::super::{Api, Fault, escape, parse, text::Text, unescape};
 
 /// What real operations are refused for, by document: how many operations.
-const REFUSED: [(&str, usize, &str); 6] = [
+pub(super) const REFUSED: [(&str, usize, &str); 6] = [
     ("digitalocean-multifile.yaml", 659, "is outside this document"),
     ("oai-petstore-separate-v2.json", 4, "is outside this document"),
     ("intercom.yaml", 2, "has no path parameter"),
