@@ -13,7 +13,7 @@ use jsonschema::{Draft, PatternCache, PatternOptions, Registry, Validator};
 use serde_json::{Map, Value, json};
 
 use self::weight::Scale;
-use super::{portable::is_portable_format, view::View};
+use super::{object::is_requirement, portable::is_portable_format, view::View};
 use crate::openapi::Fault;
 
 /// The name under which the shared `$defs` are registered; nothing is ever fetched from it.
@@ -82,7 +82,11 @@ impl<'a> Bundle<'a> {
             Value::Bool(_) => schema.clone(),
             Value::Object(map) => {
                 let sound = |(k, v): (&String, &Value)| Some((k.clone(), self.keyword(k, v)?));
-                Value::Object(map.iter().filter_map(sound).collect())
+                let mut sound: Map<_, _> = map.iter().filter_map(sound).collect();
+                if !map.get("oneOf").is_some_and(excludes) {
+                    loosen(&mut sound);
+                }
+                Value::Object(sound)
             }
             // A `null` where a schema should be says nothing.
             _ => Value::Bool(true),
@@ -135,6 +139,26 @@ impl<'a> Bundle<'a> {
         }
         let name = self.names.get(reference).map(String::as_str).unwrap_or_default();
         Value::String(format!("{DEFS}#/$defs/{name}"))
+    }
+}
+
+/// Whether the members of a `oneOf` exclude each other on purpose: they say which names go together,
+/// and nothing else.
+fn excludes(members: &Value) -> bool {
+    members.as_array().is_some_and(|members| members.iter().all(is_requirement))
+}
+
+/// Makes a `oneOf` an `anyOf`. Generators write it for any union, and where two members are open
+/// objects, or one is an `enum` of the other, no value that an API wants would ever fit just one.
+fn loosen(schema: &mut Map<String, Value>) {
+    let Some(members) = schema.shift_remove("oneOf") else { return };
+    if !schema.contains_key("anyOf") {
+        schema.insert("anyOf".into(), members);
+        return;
+    }
+    let all = schema.entry("allOf").or_insert_with(|| json!([]));
+    if let Some(all) = all.as_array_mut() {
+        all.push(json!({ "anyOf": members }));
     }
 }
 
@@ -318,6 +342,21 @@ mod tests {
             json!({"$ref": 1}),
         );
         check(json!({"enum": ["a"], "type": "file"}), json!("a"), json!("b"));
+    }
+
+    #[test]
+    fn a_value_may_fit_several_members_of_a_union() {
+        let role = json!({"oneOf": [{"enum": ["ADMIN"]}, {"type": "string"}]});
+        check(role, json!("ADMIN"), json!(5));
+        let both = json!({"anyOf": [{"type": "string"}, {"type": "integer"}],
+            "oneOf": [{"enum": ["a", 1]}, {"type": "string"}, {"minLength": 1, "type": "string"}]});
+        check(both.clone(), json!("a"), json!(2));
+        check(both, json!(1), json!(false));
+        let zones = json!({"oneOf": [
+            {"properties": {"gateways": {"type": "array"}}}, {"properties": {"asns": {"type": "array"}}}]});
+        check(zones, json!({"gateways": []}), json!({"gateways": 1, "asns": 1}));
+        let apart = json!({"type": "object", "oneOf": [{"required": ["a"]}, {"required": ["b"]}]});
+        check(apart, json!({"a": 1}), json!({"a": 1, "b": 1}));
     }
 
     #[test]
