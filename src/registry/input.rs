@@ -5,6 +5,8 @@
 //! arguments are checked against, and the places of the plan. A slot is one place of a request that
 //! a value can fill; an argument is a slot that the caller fills.
 
+mod nonempty;
+
 use http::Method;
 use serde_json::{Map, Value, json};
 
@@ -308,32 +310,6 @@ impl Slot {
     /// Whether nothing stands in for it when the caller gives none.
     fn is_open(&self) -> bool {
         matches!(self.source, Source::Argument(_))
-    }
-
-    /// Nothing is sent of an empty list or object that a style writes, so where a parameter must be
-    /// given there must be something in it.
-    fn hold_something(&mut self, view: &View<'_>) {
-        let is_styled = matches!(self.encoding, Encoding::Style { .. });
-        if !self.required || self.place.in_body() || !is_styled {
-            return;
-        }
-        let core = view.core(&self.schema);
-        let can_be = |kind: &str| match core.get("type") {
-            Some(Value::Array(kinds)) => kinds.iter().any(|one| one == kind),
-            one => one.is_some_and(|one| one == kind),
-        };
-        let least = [("array", "minItems"), ("object", "minProperties")];
-        for (_, word) in least.into_iter().filter(|(kind, _)| can_be(kind)) {
-            if core.get(word).and_then(Value::as_f64).is_some_and(|least| least >= 1.0) {
-                continue;
-            }
-            match &mut self.schema {
-                Value::Object(map) if map.contains_key("type") => {
-                    drop(map.insert(word.into(), json!(1)))
-                }
-                schema => *schema = json!({ "allOf": [schema.take(), { word: 1 }] }),
-            }
-        }
     }
 
     /// Its schema with the model's words and the value that stands in for it.

@@ -334,7 +334,18 @@ fn matching(schema: &Map<String, Value>, pattern: &str, text: String) -> String 
     let only = schema.iter().filter(|(word, _)| words.contains(&word.as_str()));
     let only: Map<_, _> = only.map(|(word, value)| (word.clone(), value.clone())).collect();
     let fits = compile(&Value::Object(only));
-    let known = ["a", "1", "A1", "ab-cd", "2024-05-06", "/a/b", "*", "1.0.0"].map(String::from);
+    let known = [
+        "a747a818-a4c4-4446-8a87-704216495a08",
+        "a",
+        "1",
+        "A1",
+        "ab-cd",
+        "2024-05-06",
+        "/a/b",
+        "*",
+        "1.0.0",
+    ]
+    .map(String::from);
     let bare = pattern.trim_start_matches('^').trim_end_matches('$');
     // Not just any character but a slash, for paths and names.
     let bare = bare.replace("[^/]", "[a-z]");
