@@ -16,6 +16,7 @@ mod claim;
 mod digest;
 mod file;
 mod folder;
+mod lone;
 mod pass;
 mod path;
 mod scan;
@@ -24,6 +25,7 @@ use std::{fmt, path::PathBuf, sync::Arc};
 
 use crate::{config::Inputs, diagnostic::Diagnostic};
 use remote::Remote;
+pub use lone::Lone;
 pub use scan::Scan;
 
 /// The name of the toolset that the selectors of `--allow` make.

@@ -20,6 +20,7 @@ mod secret;
 mod service;
 #[cfg(test)]
 mod tests;
+mod trace;
 
 use std::{
     any::Any,
@@ -41,6 +42,7 @@ use tokio::time::{Instant, timeout_at};
 pub use self::{
     auth::{CallerAuth, authorization},
     service::Service,
+    trace::Trace,
 };
 use self::{
     client::Http,
@@ -53,6 +55,7 @@ use self::{
 use crate::{
     config::Limits,
     registry::plan::{ArgumentFault, Arguments, PathPiece, Plan, Target, Upstream},
+    tls::Roots,
 };
 
 /// What a call came to; always an answer, whatever went wrong.
@@ -156,8 +159,13 @@ const LONGEST_CALL: Duration = Duration::from_secs(24 * 60 * 60);
 impl Caller {
     /// A caller with an empty pool. `service` takes the calls of targets that are in this process.
     pub fn new(limits: &Limits, service: Option<Service>) -> Self {
+        Self::trusting(limits, service, &Roots::default())
+    }
+
+    /// The same, trusting the certificates in `roots` too over HTTPS.
+    pub fn trusting(limits: &Limits, service: Option<Service>, roots: &Roots) -> Self {
         Self(Arc::new(Inner {
-            http: Http::new(),
+            http: Http::new(limits, roots),
             service,
             flights: Flights::new(limits.calls),
             max_url: limits.url,

@@ -16,6 +16,8 @@ pub(super) enum Failure {
     Unsent(Unsent),
     /// The request was sent and nothing came back in time.
     TimedOut,
+    /// The request was sent and no reply began within this time.
+    Silent(Duration),
     /// The request was sent and the connection ended before a response.
     Broke,
     /// What came back is not HTTP.
@@ -74,6 +76,10 @@ impl Failure {
             Self::TimedOut => {
                 let limit = time(limit);
                 format!("the upstream did not answer within {limit}, the time limit of this tool")
+            }
+            Self::Silent(limit) => {
+                let limit = time(*limit);
+                format!("the upstream did not begin to answer within {limit}, the `first-byte-time` limit")
             }
             Self::Broke => "the connection to the upstream broke before its reply".to_owned(),
             Self::NotHttp => "the upstream's reply is not valid HTTP".to_owned(),
