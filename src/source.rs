@@ -24,8 +24,8 @@ mod scan;
 use std::{fmt, path::PathBuf, sync::Arc};
 
 use crate::{config::Inputs, diagnostic::Diagnostic};
-use remote::Remote;
 pub use lone::Lone;
+use remote::Remote;
 pub use scan::Scan;
 
 /// The name of the toolset that the selectors of `--allow` make.

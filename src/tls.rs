@@ -68,8 +68,7 @@ fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, String> {
         .map_err(|error| format!("cannot be read as PEM: {error}"))?;
     let mut roots = RootCertStore::empty();
     for (n, certificate) in certificates.iter().enumerate() {
-        let fault =
-            |error| format!("the certificate number {} cannot be trusted: {error}", n + 1);
+        let fault = |error| format!("the certificate number {} cannot be trusted: {error}", n + 1);
         roots.add(certificate.clone()).map_err(fault)?;
     }
     if certificates.is_empty() { Err("holds no certificate".to_owned()) } else { Ok(certificates) }
@@ -83,7 +82,7 @@ mod tests {
     fn check(text: &str, expected: &str) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ca.pem");
-        std::fs::write(&path, text).unwrap();
+        fs::write(&path, text).unwrap();
         let fault = Roots::read(Some(&path)).unwrap_err().to_string();
         assert!(fault.contains(&format!("ca.pem: error: {expected}")), "{fault}");
     }
@@ -92,7 +91,10 @@ mod tests {
     fn what_is_no_certificate_is_refused_by_name() {
         check("", "holds no certificate; give a PEM file");
         check("hello", "holds no certificate");
-        check("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", "the certificate number 1 cannot be trusted");
+        check(
+            "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
+            "the certificate number 1 cannot be trusted",
+        );
         check("-----BEGIN CERTIFICATE-----\nAAAA\n", "cannot be read as PEM");
         let missing = Roots::read(Some(Path::new("no/ca.pem"))).unwrap_err().to_string();
         assert!(missing.starts_with("no/ca.pem: error: cannot be read"), "{missing}");

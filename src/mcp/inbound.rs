@@ -65,7 +65,10 @@ impl Guard {
         match content.and_then(|content| token(&content)) {
             Ok(hash) => {
                 self.hash = hash;
-                tracing::info!("{}: the token for callers was read anew", self.file.position().file);
+                tracing::info!(
+                    "{}: the token for callers was read anew",
+                    self.file.position().file
+                );
             }
             Err(fault) => tracing::warn!(
                 "{}: {}; the token read before still counts",

@@ -69,7 +69,12 @@ mod tests {
 
     #[test]
     fn a_credential_of_the_operator_is_not_lent_to_everyone() {
-        for header in ["x-key: '${KEY}'", "x-key: 'a ${file:/k}'", "Authorization: s3cret", "cookie: s=s3cret"] {
+        for header in [
+            "x-key: '${KEY}'",
+            "x-key: 'a ${file:/k}'",
+            "Authorization: s3cret",
+            "cookie: s=s3cret",
+        ] {
             let headers = format!("headers: {{ {header} }}");
             check(&headers, Audience::Anyone, &["`--inbound-token-file FILE`"]);
             check(&headers, Audience::Anyone, &["`--listen 127.0.0.1:7676`"]);
@@ -82,7 +87,11 @@ mod tests {
 
     #[test]
     fn a_token_for_this_server_is_not_forwarded() {
-        check("forward: [X-A, Authorization]", Audience::TokenHolders, &["`authorization` cannot be forwarded"]);
+        check(
+            "forward: [X-A, Authorization]",
+            Audience::TokenHolders,
+            &["`authorization` cannot be forwarded"],
+        );
         check("forward: [x-a]", Audience::TokenHolders, &[]);
     }
 }

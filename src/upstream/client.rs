@@ -130,11 +130,10 @@ impl Http {
     /// Resolves when connecting, looking up the name and agreeing on keys included, or the wait for the
     /// first byte takes too long.
     async fn late(&self, connection: &mut CaptureConnection) -> Failure {
-        let connected = timeout(self.connect_time, connection.wait_for_connection_metadata()).await;
-        if connected.is_err() {
+        let connected = async { drop(connection.wait_for_connection_metadata().await) };
+        if timeout(self.connect_time, connected).await.is_err() {
             return Failure::Unsent(Unsent::TimedOut);
         }
-        drop(connected);
         let Some(time) = self.first_byte_time else { return pending().await };
         sleep(time).await;
         Failure::Silent(time)

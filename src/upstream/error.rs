@@ -79,7 +79,9 @@ impl Failure {
             }
             Self::Silent(limit) => {
                 let limit = time(*limit);
-                format!("the upstream did not begin to answer within {limit}, the `first-byte-time` limit")
+                format!(
+                    "the upstream did not begin to answer within {limit}, the `first-byte-time` limit"
+                )
             }
             Self::Broke => "the connection to the upstream broke before its reply".to_owned(),
             Self::NotHttp => "the upstream's reply is not valid HTTP".to_owned(),

@@ -30,7 +30,7 @@ pub(super) fn text(received: &Received, context: &Context<'_>) -> String {
     let message = message.or_else(|| message_of(received));
     let hint = hint(received, context).map(|hint| format!("\n{hint}")).unwrap_or_default();
     let said = match message {
-        Some(message) => format!("{status}: {}", tidy(&context.secrets.blank(&message))),
+        Some(message) => format!("{status}: {}", context.secrets.blank(&tidy(&message))),
         None => format!("{status} (the reply has no body)"),
     };
     format!("{}{hint}", cut(&said, LONGEST - hint.len()))
