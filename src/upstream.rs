@@ -222,11 +222,13 @@ impl Caller {
             Err(bound) => return failed(Failure::Busy(bound)),
         };
         let request = assemble(outgoing, target, auth);
+        let uri = request.uri().clone();
         let secrets = auth::secrets(target, auth);
         let has_credential = auth::has_credential(target, auth);
         match self.exchange(request, target, plan, progress).await {
             Ok(received) => {
-                let context = Context { plan, target, secrets: &secrets, has_credential };
+                let context =
+                    Context { plan, target, path: uri.path(), secrets: &secrets, has_credential };
                 response::answer(&received, &context)
             }
             Err(failure) => failed(failure),

@@ -53,6 +53,8 @@ pub(super) enum End {
 pub(super) struct Context<'a> {
     pub(super) plan: &'a Plan,
     pub(super) target: &'a Target,
+    /// The path that was asked for, percent-encoded.
+    pub(super) path: &'a str,
     pub(super) secrets: &'a Secrets,
     /// Whether the request carried an Authorization header.
     pub(super) has_credential: bool,
@@ -367,6 +369,7 @@ mod tests {
             let context = Context {
                 plan: &self.plan,
                 target: &target("http://api.test"),
+                path: "/memos/abc",
                 secrets: &secrets,
                 has_credential: true,
             };
