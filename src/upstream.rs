@@ -12,6 +12,7 @@ mod client;
 mod error;
 mod flight;
 #[cfg(test)]
+#[path = "../tests/it/support/raw.rs"]
 mod raw;
 mod receive;
 mod request;
