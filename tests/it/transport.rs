@@ -535,8 +535,7 @@ async fn planted_credentials_come_back_in_no_form_and_nowhere() {
     }
     let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
     assert!(log.len() > 1_000, "the log was kept");
-    let ours = log.lines().filter(|line| !line.contains("hyper_util::client"));
-    for line in ours {
+    for line in log.lines() {
         assert_eq!(holds_a_secret(line), None, "{line}");
     }
 }
