@@ -539,3 +539,28 @@ async fn planted_credentials_come_back_in_no_form_and_nowhere() {
         assert_eq!(holds_a_secret(line), None, "{line}");
     }
 }
+
+/// An upstream that refuses a long body by its head alone closes while the rest is still being sent.
+#[tokio::test]
+async fn a_refusal_that_comes_before_the_whole_body_was_sent_is_heard() {
+    let document = DOCUMENT.replace(
+        r#""operationId":"write","#,
+        r#""operationId":"write","requestBody":{"content":{"text/plain":{"schema":{"type":"string"}}}},"#,
+    );
+    let early = vec![
+        Step::Wait(50),
+        send(
+            "HTTP/1.1 413 Payload Too Large\r\ncontent-length: 8\r\nconnection: close\r\n\r\ntoo long",
+        ),
+        Step::Wait(200),
+    ];
+    let raw = Raw::serve(vec![early]).await;
+    let workspace = Workspace::new(&document, "tools: [write]\n");
+    let mut limits = Limits::default();
+    limits.set("argument-string=16MiB").unwrap();
+    limits.set("request-body=16MiB").unwrap();
+    let server = serve(&workspace, &raw, |builder| builder.limits(limits)).await;
+    let client = Client::connect(server.address, Era::Modern).await;
+    let result = client.call("write", json!({"body": "x".repeat(8 << 20)})).await;
+    assert_eq!(text(&result), "413 Payload Too Large: too long");
+}

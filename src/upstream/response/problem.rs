@@ -76,7 +76,7 @@ fn message_of(received: &Received) -> Option<String> {
         };
     }
     if let Ok(value) = serde_json::from_str::<Value>(text) {
-        return Some(of_json(&value));
+        return Some(of_json(&value, received.status));
     }
     let start: String = text.chars().take(15).collect::<String>().to_ascii_lowercase();
     let html = media.essence == "text/html" || media.essence == "application/xhtml+xml";
@@ -87,7 +87,7 @@ fn message_of(received: &Received) -> Option<String> {
 }
 
 /// The message of a JSON error body with its field errors.
-fn of_json(value: &Value) -> String {
+fn of_json(value: &Value, status: StatusCode) -> String {
     let message = message(value, DEPTH);
     let mut parts: Vec<String> = message.into_iter().collect();
     for field in fields(value) {
@@ -95,7 +95,18 @@ fn of_json(value: &Value) -> String {
             parts.push(field);
         }
     }
-    if parts.is_empty() { value.to_string() } else { parts.join("; ") }
+    // A message that only repeats the status gives way to anything that says more.
+    let says_more = |part: &String| Some(part.as_str()) != status.canonical_reason();
+    if parts.iter().any(says_more) {
+        parts.retain(says_more);
+    }
+    match parts.pop() {
+        None => value.to_string(),
+        Some(last) => {
+            let sentence = |part: String| format!("{}; ", part.trim_end_matches('.'));
+            parts.into_iter().map(sentence).collect::<String>() + &last
+        }
+    }
 }
 
 fn message(value: &Value, depth: usize) -> Option<String> {
@@ -138,8 +149,12 @@ fn fields(value: &Value) -> Vec<String> {
                 _ => {}
             }
         }
-        let details = object.get("details").and_then(Value::as_array);
-        fields.extend(details.into_iter().flatten().flat_map(violations));
+        match object.get("details") {
+            Some(Value::Array(items)) => fields.extend(items.iter().flat_map(violations)),
+            Some(Value::Object(members)) => fields.extend(by_field(members)),
+            Some(Value::String(text)) => fields.extend(said(text)),
+            _ => {}
+        }
     }
     fields
 }
@@ -406,6 +421,19 @@ mod tests {
             "Required; data: Required",
         );
         json(r#"{"message":"m","details":[{"@type":"t","debug":"stack"}]}"#, "m");
+        json(
+            r#"{"error":"Unprocessable Entity","details":{"id":"nope","resource":"record","n":1}}"#,
+            "id: nope; resource: record",
+        );
+        json(
+            r#"{"error":"Unprocessable Entity","details":"the name is taken"}"#,
+            "the name is taken",
+        );
+        json(r#"{"error":"Unprocessable Entity"}"#, "Unprocessable Entity");
+        json(
+            r#"{"message":"Invalid request.","errors":[{"field":"a","message":"is empty."},{"field":"b","message":"is long."}]}"#,
+            "Invalid request; a: is empty; b: is long.",
+        );
     }
 
     #[test]
