@@ -1,8 +1,9 @@
 //! Which certificates are trusted over HTTPS, by calls and by fetches of documents alike.
 //!
-//! The system's roots, and those of one more file: an organization's own authority, or the
-//! self-signed certificate of an API under development. Names and dates are always checked; there is
-//! no way to switch that off. The file is read at the start and not followed.
+//! The system's roots, and those of one more file: an organization's own authority, or the self-signed
+//! certificate of an API under development (one that is not marked as an authority itself). Names and
+//! dates are always checked; there is no way to switch that off. The file is read at the start and
+//! not followed.
 
 use std::{fs, path::Path, sync::Arc};
 

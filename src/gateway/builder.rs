@@ -183,7 +183,7 @@ impl Builder {
     pub fn start(self) -> Result<Gateway, StartError> {
         let public_urls = self.public_urls.iter().map(String::as_str);
         let origins = Origins::new(self.bind, public_urls).map_err(Diagnostic::error)?;
-        let inbound = self.token_file.map(Inbound::open).transpose()?;
+        let inbound = self.token_file.as_ref().map(Inbound::open).transpose()?;
         let roots = Roots::read(self.inputs.ca_file.as_deref())?;
         let pipeline = pipeline(self.inputs, roots.clone(), self.options.watch);
         let inputs = Arc::clone(&pipeline.inputs);
@@ -193,6 +193,9 @@ impl Builder {
         }
         let snapshot = first.snapshot.take().map(Arc::new);
         snapshot.iter().for_each(|snapshot| tell(snapshot));
+        if let Some(file) = &self.token_file {
+            tracing::info!("callers must show the token in `{}`", file.display());
+        }
         let limits = inputs.limits.clone();
         let live = Arc::new(Live::new(snapshot, limits.removed_names));
         let stopping = CancellationToken::new();

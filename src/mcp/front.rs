@@ -222,9 +222,7 @@ struct Post {
 }
 
 /// Serves one request at `/mcp`.
-pub(super) async fn handle(State(front): State<Arc<Front>>, mut request: Request) -> Response {
-    // Any of them may be a credential that some toolset forwards; no log shows a sensitive value.
-    request.headers_mut().values_mut().for_each(|value| value.set_sensitive(true));
+pub(super) async fn handle(State(front): State<Arc<Front>>, request: Request) -> Response {
     let (headers, uri) = (request.headers(), request.uri());
     if let Err(refusal) = front.edge.origins.judge(headers, uri) {
         front.edge.counts.refused_origins.fetch_add(1, Ordering::Relaxed);

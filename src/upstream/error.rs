@@ -100,6 +100,9 @@ impl Unsent {
             Self::Refused => "connection refused".to_owned(),
             Self::Name => "the host name cannot be resolved".to_owned(),
             Self::TimedOut => "no connection in time".to_owned(),
+            Self::Tls(words) if words.contains("UnknownIssuer") => {
+                format!("TLS failed ({words}: `--ca-file FILE` makes toolgate trust an issuer)")
+            }
             Self::Tls(words) => format!("TLS failed ({words})"),
             Self::Other(words) => words.clone(),
             Self::NoService => "there is no service in this process".to_owned(),

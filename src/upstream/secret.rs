@@ -67,7 +67,9 @@ impl Secrets {
             texts
         };
         let forms = distinct(secrets.iter().flat_map(|it| forms(it)).map(lower).collect());
-        let cores = distinct(secrets.iter().flat_map(|it| base64_cores(it)).map(lower).collect());
+        // What a longer one would be found by, a shorter one within it is found by as well.
+        let long = shortest(secrets.iter().filter(|secret| secret.len() >= LONG));
+        let cores = distinct(long.iter().flat_map(|it| base64_cores(it)).map(lower).collect());
         let needles = shortest(forms.iter().chain(&cores));
         Self { forms, cores, needles }
     }
@@ -142,6 +144,10 @@ fn basic(scheme: &str, token: &str) -> Vec<String> {
 }
 
 fn forms(secret: &str) -> Vec<String> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    if secret.bytes().all(is_plain) {
+        return vec![secret.to_owned()]; // nothing of it is ever encoded
+    }
     let json = serde_json::Value::from(secret).to_string();
     let json = json.trim_matches('"').to_owned();
     let html = secret.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
@@ -164,9 +170,6 @@ fn forms(secret: &str) -> Vec<String> {
 /// For each offset that the value can have in a longer text, the characters of that text's base64 that
 /// depend on the value alone.
 fn base64_cores(secret: &str) -> Vec<String> {
-    if secret.len() < LONG {
-        return Vec::new();
-    }
     let mut cores = Vec::new();
     for (offset, unsure) in [(0, 0), (1, 2), (2, 3)] {
         let mut bytes = vec![0; offset];

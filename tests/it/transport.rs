@@ -15,7 +15,7 @@ use toolgate::{
 use crate::support::{
     Client, Era, Recorder, Server, Workspace, eventually,
     raw::{JSON, Raw, Step, respond, send},
-    tls::Authority,
+    tls::{Authority, self_signed},
 };
 
 /// A read and a write of `/x`.
@@ -239,10 +239,12 @@ async fn a_private_authority_is_trusted_when_its_file_is_named() {
     let authority = Authority::new();
     let script = vec![Step::Read, respond("200 OK", JSON, r#"{"a":1}"#)];
     let good = Raw::serve_tls(vec![script.clone()], authority.server("localhost")).await;
-    let other_name = Raw::serve_tls(vec![script], authority.server("other.test")).await;
+    let other_name = Raw::serve_tls(vec![script.clone()], authority.server("other.test")).await;
     let workspace = workspace("");
     workspace.write("ca.pem", &format!("# ours\n{}", authority.pem()));
     workspace.write("stranger.pem", &Authority::new().pem());
+    let (own, pem) = self_signed("localhost");
+    workspace.write("own.pem", &pem);
     let call = async |raw: &Raw, ca: Option<&str>| {
         let trusting = |builder: Builder| match ca {
             Some(ca) => builder.ca_file(workspace.path(ca)),
@@ -252,6 +254,9 @@ async fn a_private_authority_is_trusted_when_its_file_is_named() {
         Client::connect(server.address, Era::Modern).await.call("read", json!({})).await
     };
     assert_eq!(call(&good, Some("ca.pem")).await["structuredContent"], json!({"a": 1}));
+    let own = Raw::serve_tls(vec![script], own).await;
+    assert_eq!(call(&own, Some("own.pem")).await["structuredContent"], json!({"a": 1}));
+    assert!(text(&call(&own, None).await).contains("`--ca-file FILE` makes toolgate trust"));
     for (raw, ca) in [(&good, None), (&good, Some("stranger.pem")), (&other_name, Some("ca.pem"))] {
         let refused = call(raw, ca).await;
         assert!(text(&refused).contains("TLS failed ("), "{ca:?}: {refused}");

@@ -105,15 +105,7 @@ impl Raw {
                 let (stream, _) = listener.accept().await.unwrap();
                 let nth = log.connections.fetch_add(1, SeqCst).min(scripts.len() - 1);
                 let (script, log, tls) = (scripts[nth].clone(), Arc::clone(&log), tls.clone());
-                tokio::spawn(async move {
-                    match tls {
-                        None => play(stream, script, log).await,
-                        Some(tls) => match tls.accept(stream).await {
-                            Ok(stream) => play(stream, script, log).await,
-                            Err(_) => {} // the client did not trust it
-                        },
-                    }
-                });
+                tokio::spawn(greet(stream, script, log, tls));
             }
         });
         raw
@@ -141,6 +133,14 @@ impl Raw {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
         panic!("the client kept its connection");
+    }
+}
+
+/// A client that does not trust the certificate leaves before the script begins.
+async fn greet(stream: TcpStream, script: Vec<Step>, log: Arc<Log>, tls: Option<TlsAcceptor>) {
+    let Some(tls) = tls else { return play(stream, script, log).await };
+    if let Ok(stream) = tls.accept(stream).await {
+        play(stream, script, log).await;
     }
 }
 
