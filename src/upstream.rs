@@ -11,6 +11,7 @@ mod auth;
 mod client;
 mod error;
 mod flight;
+mod panic;
 #[cfg(test)]
 #[path = "../tests/it/support/raw.rs"]
 mod raw;
@@ -42,6 +43,7 @@ use tokio::time::{Instant, timeout_at};
 
 pub use self::{
     auth::{CallerAuth, authorization},
+    panic::remember_places,
     service::Service,
     trace::Trace,
 };
@@ -268,7 +270,9 @@ impl Caller {
         let number = self.0.panics.fetch_add(1, Relaxed) + 1;
         let message = panic.downcast_ref::<&'static str>().copied();
         let message = message.unwrap_or("a message made at run time");
-        tracing::error!(number, method = %plan.method, path = %template(plan), message, "a call panicked");
+        let at = panic::place();
+        let path = template(plan);
+        tracing::error!(number, method = %plan.method, %path, at, message, "a call panicked");
         let words = format!(
             "the call failed inside the gateway; its log has the details under error number {number}"
         );

@@ -99,6 +99,15 @@ async fn unsound_replies_are_errors_with_a_reason() {
         ),
         ("HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\n{}", "is not valid HTTP"),
         ("HTTP/1.1 200 OK\r\nbad header\r\n\r\n{}", "is not valid HTTP"),
+        ("HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\n\r\n", "101"),
+        (
+            "HTTP/1.1 200 OK\r\ncontent-encoding: gzip, br\r\ncontent-length: 2\r\n\r\n{}",
+            "encoded as `gzip, br`",
+        ),
+        (
+            "HTTP/1.1 200 OK\r\ncontent-encoding: compress\r\ncontent-length: 2\r\n\r\n{}",
+            "encoded as `compress`",
+        ),
         (huge.as_str(), "is not valid HTTP"),
         (many.as_str(), "is not valid HTTP"),
         ("HTTP/1.1 200 OK\r\ncontent-length: 90\r\n\r\n{\"a\":1}", "broke off"),
