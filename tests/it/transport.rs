@@ -233,6 +233,17 @@ async fn connecting_and_the_first_byte_have_times_of_their_own() {
         serve(&workspace, &slow, |builder| builder.limits(limits("first-byte-time=300ms"))).await;
     let client = Client::connect(server.address, Era::Modern).await;
     assert_eq!(client.call("read", json!({})).await["structuredContent"], json!({}));
+    // A connection that is used again was made long ago, and its reply may take its time.
+    let reply = || respond("200 OK", JSON, "{}");
+    let kept = vec![Step::Read, reply(), Step::Read, Step::Wait(800), reply()];
+    let kept = Raw::serve(vec![kept]).await;
+    let quick = |builder: Builder| builder.limits(limits("connect-time=300ms"));
+    let server = serve(&workspace, &kept, quick).await;
+    let client = Client::connect(server.address, Era::Modern).await;
+    for _ in 0..2 {
+        assert_eq!(client.call("read", json!({})).await["structuredContent"], json!({}));
+    }
+    assert_eq!(kept.n_connections(), 1);
     // It takes the connection and never says a word of TLS.
     let mute = Raw::serve(vec![vec![Step::Wait(20_000)]]).await;
     let https = mute.origin.replace("http:", "https:");
