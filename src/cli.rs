@@ -26,6 +26,7 @@ use crate::{
     config::{LogFormat, limit},
     diagnostic::Diagnostic,
     gateway::StartError,
+    upstream,
 };
 
 /// Turns a curated part of any OpenAPI document into MCP tools
@@ -142,6 +143,7 @@ fn run(arguments: impl IntoIterator<Item = OsString>) -> Result<Exit, Failure> {
         return out::print(&limit::help());
     }
     log::start(cli.log_format)?;
+    upstream::remember_places();
     cli.command.run(matches)
 }
 

@@ -13,7 +13,7 @@ pub mod url;
 use std::path::PathBuf;
 
 pub use limit::Limits;
-pub use serving::{Http, LISTEN, LogFormat, Serving, listen};
+pub use serving::{Audience, Http, LISTEN, LogFormat, Serving, listen};
 
 use crate::diagnostic::{Diagnostic, quote};
 
@@ -37,8 +37,12 @@ pub struct Inputs {
     pub documents: Vec<Override>,
     /// `--upstream`: replaces the upstream of every toolset, or of the one named.
     pub upstreams: Vec<Override>,
+    /// Certificates that are trusted beside the system's, over HTTPS to upstreams and documents.
+    pub ca_file: Option<PathBuf>,
     /// Calls go to a service in this process, so an `upstream` is an error.
     pub in_process: bool,
+    /// Who can call; decides whether a toolset may send a credential of its own.
+    pub audience: Audience,
     /// What is forgiven.
     pub policy: Policy,
     /// Start with, and stay with, whatever is good, even nothing yet.
@@ -105,7 +109,9 @@ impl Inputs {
             allow: Vec::new(),
             documents: Vec::new(),
             upstreams: Vec::new(),
+            ca_file: None,
             in_process: false,
+            audience: Audience::Known,
             policy,
             // A document under development is often not there yet.
             keep_going: policy == Policy::Forgiving,

@@ -27,6 +27,7 @@ use crate::{
         live::{Live, Status},
         reload::{self, Reloader},
     },
+    tls::Roots,
 };
 
 pub use builder::Builder;
@@ -71,7 +72,8 @@ impl From<Diagnostic> for StartError {
 /// # Errors
 /// Everything that is refused, [`Inputs::keep_going`] or not.
 pub fn build(inputs: Inputs) -> Result<Snapshot, StartError> {
-    let mut first = reload::first(&builder::pipeline(inputs, false));
+    let roots = Roots::read(inputs.ca_file.as_deref())?;
+    let mut first = reload::first(&builder::pipeline(inputs, roots, false));
     match first.snapshot.take() {
         Some(snapshot) if first.refusals.is_empty() => Ok(snapshot),
         _ => Err(builder::refused(&first)),

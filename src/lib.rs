@@ -33,6 +33,7 @@ pub mod openapi;
 pub mod registry;
 pub mod snapshot;
 pub mod source;
+pub mod tls;
 pub mod upstream;
 
 pub use gateway::Gateway;

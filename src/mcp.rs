@@ -16,6 +16,7 @@ mod era;
 mod front;
 mod handler;
 mod http;
+mod inbound;
 mod list;
 mod message;
 mod notify;
@@ -45,6 +46,7 @@ use crate::{config::Limits, snapshot::live::Live, upstream::Caller};
 /// The kind of router that [`router`] makes.
 pub use axum::Router;
 pub use http::{router, serve};
+pub use inbound::Inbound;
 pub use origin::{Bind, Origins};
 pub use stdio::serve as serve_lines;
 
@@ -55,6 +57,8 @@ pub struct Settings {
     pub limits: Limits,
     /// Who may call, judged by `Origin` and `Host`.
     pub origins: Origins,
+    /// What every caller over HTTP must show, if anything.
+    pub inbound: Option<Inbound>,
     /// Once cancelled, listens end with their result and stdio stops reading; calls go on.
     pub stopping: CancellationToken,
 }
@@ -65,6 +69,7 @@ pub struct Edge {
     caller: Caller,
     limits: Limits,
     origins: Origins,
+    inbound: Option<Inbound>,
     listings: list::Listings,
     sessions: Arc<session::Sessions>,
     streams: Arc<Semaphore>,
@@ -76,7 +81,7 @@ pub struct Edge {
 impl Edge {
     /// Serves what is live and calls with `caller`.
     pub fn new(live: Arc<Live>, caller: Caller, settings: Settings) -> Arc<Self> {
-        let Settings { limits, origins, stopping } = settings;
+        let Settings { limits, origins, inbound, stopping } = settings;
         let panics = Arc::clone(caller.panics());
         let counts = Arc::new(Counts { panics, ..Counts::default() });
         let sessions = session::Sessions::new(
@@ -93,6 +98,7 @@ impl Edge {
             caller,
             limits,
             origins,
+            inbound,
             sessions,
             counts,
             stopping,
@@ -132,6 +138,8 @@ pub struct Counts {
     pub panics: Arc<AtomicU64>,
     /// Requests refused for their `Origin` or `Host`.
     pub refused_origins: AtomicU64,
+    /// Requests refused because they did not show the token.
+    pub refused_tokens: AtomicU64,
     /// Requests refused for the size or the slowness of their body.
     pub refused_bodies: AtomicU64,
     /// Sessions refused because too many are open.

@@ -8,6 +8,7 @@ pub mod live;
 pub mod reload;
 
 mod compose;
+mod credential;
 mod instructions;
 mod list;
 mod target;

@@ -16,6 +16,7 @@ mod claim;
 mod digest;
 mod file;
 mod folder;
+mod lone;
 mod pass;
 mod path;
 mod scan;
@@ -23,6 +24,7 @@ mod scan;
 use std::{fmt, path::PathBuf, sync::Arc};
 
 use crate::{config::Inputs, diagnostic::Diagnostic};
+pub use lone::Lone;
 use remote::Remote;
 pub use scan::Scan;
 

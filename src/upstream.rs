@@ -11,7 +11,9 @@ mod auth;
 mod client;
 mod error;
 mod flight;
+mod panic;
 #[cfg(test)]
+#[path = "../tests/it/support/raw.rs"]
 mod raw;
 mod receive;
 mod request;
@@ -20,6 +22,7 @@ mod secret;
 mod service;
 #[cfg(test)]
 mod tests;
+mod trace;
 
 use std::{
     any::Any,
@@ -40,7 +43,9 @@ use tokio::time::{Instant, timeout_at};
 
 pub use self::{
     auth::{CallerAuth, authorization},
+    panic::remember_places,
     service::Service,
+    trace::Trace,
 };
 use self::{
     client::Http,
@@ -53,6 +58,7 @@ use self::{
 use crate::{
     config::Limits,
     registry::plan::{ArgumentFault, Arguments, PathPiece, Plan, Target, Upstream},
+    tls::Roots,
 };
 
 /// What a call came to; always an answer, whatever went wrong.
@@ -156,8 +162,13 @@ const LONGEST_CALL: Duration = Duration::from_secs(24 * 60 * 60);
 impl Caller {
     /// A caller with an empty pool. `service` takes the calls of targets that are in this process.
     pub fn new(limits: &Limits, service: Option<Service>) -> Self {
+        Self::trusting(limits, service, &Roots::default())
+    }
+
+    /// The same, trusting the certificates in `roots` too over HTTPS.
+    pub fn trusting(limits: &Limits, service: Option<Service>, roots: &Roots) -> Self {
         Self(Arc::new(Inner {
-            http: Http::new(),
+            http: Http::new(limits, roots),
             service,
             flights: Flights::new(limits.calls),
             max_url: limits.url,
@@ -214,11 +225,13 @@ impl Caller {
             Err(bound) => return failed(Failure::Busy(bound)),
         };
         let request = assemble(outgoing, target, auth);
+        let uri = request.uri().clone();
         let secrets = auth::secrets(target, auth);
         let has_credential = auth::has_credential(target, auth);
         match self.exchange(request, target, plan, progress).await {
             Ok(received) => {
-                let context = Context { plan, target, secrets: &secrets, has_credential };
+                let context =
+                    Context { plan, target, path: uri.path(), secrets: &secrets, has_credential };
                 response::answer(&received, &context)
             }
             Err(failure) => failed(failure),
@@ -257,7 +270,9 @@ impl Caller {
         let number = self.0.panics.fetch_add(1, Relaxed) + 1;
         let message = panic.downcast_ref::<&'static str>().copied();
         let message = message.unwrap_or("a message made at run time");
-        tracing::error!(number, method = %plan.method, path = %template(plan), message, "a call panicked");
+        let at = panic::place();
+        let path = template(plan);
+        tracing::error!(number, method = %plan.method, %path, at, message, "a call panicked");
         let words = format!(
             "the call failed inside the gateway; its log has the details under error number {number}"
         );

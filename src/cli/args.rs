@@ -32,6 +32,11 @@ const LISTEN: Flag = Flag { id: "listen", long: "--listen", variable: "TOOLGATE_
 const STDIO: Flag = Flag { id: "stdio", long: "--stdio", variable: "TOOLGATE_STDIO" };
 const PUBLIC_URL: Flag =
     Flag { id: "public_url", long: "--public-url", variable: "TOOLGATE_PUBLIC_URL" };
+const INBOUND_TOKEN_FILE: Flag = Flag {
+    id: "inbound_token_file",
+    long: "--inbound-token-file",
+    variable: "TOOLGATE_INBOUND_TOKEN_FILE",
+};
 
 /// `DOCUMENT`, the same as `--document`.
 #[derive(Args, Clone, Debug, Default)]
@@ -61,6 +66,10 @@ pub(super) struct InputArgs {
     #[arg(long, env = "TOOLGATE_UPSTREAM", hide_env = true, value_name = "[NAME=]URL")]
     upstream: Vec<String>,
 
+    /// Trust its certificates too, for HTTPS [PEM]
+    #[arg(long, env = "TOOLGATE_CA_FILE", hide_env = true, value_name = "FILE")]
+    ca_file: Option<PathBuf>,
+
     /// Change a bound; `--limit help` lists them
     #[arg(long, env = "TOOLGATE_LIMIT", hide_env = true, value_name = "NAME=VALUE")]
     limit: Vec<String>,
@@ -82,6 +91,10 @@ pub(super) struct FileArgs {
     #[arg(long, env = "TOOLGATE_UPSTREAM", hide_env = true, value_name = "[NAME=]URL")]
     upstream: Vec<String>,
 
+    /// Trust its certificates too, for HTTPS [PEM]
+    #[arg(long, env = "TOOLGATE_CA_FILE", hide_env = true, value_name = "FILE")]
+    ca_file: Option<PathBuf>,
+
     /// Change a bound; `--limit help` lists them
     #[arg(long, env = "TOOLGATE_LIMIT", hide_env = true, value_name = "NAME=VALUE")]
     limit: Vec<String>,
@@ -94,13 +107,13 @@ impl FileArgs {
     /// The first flag that is wrong.
     pub(super) fn inputs(
         &self,
-        document: &DocumentArgs,
+        positional: &DocumentArgs,
         matches: &ArgMatches,
     ) -> Result<Inputs, Diagnostic> {
-        let Self { document: documents, allowlists, upstream, limit } = self.clone();
-        let args =
-            InputArgs { document: documents, allowlists, allow: Vec::new(), upstream, limit };
-        let mut inputs = unallowed(document, &args, Given(matches), Policy::Strict)?;
+        let Self { document, allowlists, upstream, ca_file, limit } = self.clone();
+        let allow = Vec::new();
+        let args = InputArgs { document, allowlists, allow, upstream, ca_file, limit };
+        let mut inputs = unallowed(positional, &args, Given(matches), Policy::Strict)?;
         inputs.allowlists = Some(args.allowlists.unwrap_or_else(|| ALLOWLISTS_FOLDER.into()));
         Ok(inputs)
     }
@@ -132,6 +145,10 @@ pub(super) struct ServingArgs {
     /// URL that browsers and proxies reach it by
     #[arg(long, env = "TOOLGATE_PUBLIC_URL", hide_env = true, value_name = "URL")]
     public_url: Vec<String>,
+
+    /// Callers must show the token in it: `Authorization: Bearer …`
+    #[arg(long, env = "TOOLGATE_INBOUND_TOKEN_FILE", hide_env = true, value_name = "FILE")]
+    inbound_token_file: Option<PathBuf>,
 }
 
 /// What happens when inputs change or are wrong.
@@ -189,6 +206,7 @@ fn unallowed(
 ) -> Result<Inputs, Diagnostic> {
     let mut inputs = Inputs::new(policy);
     inputs.limits = limits(args, given)?;
+    inputs.ca_file.clone_from(&args.ca_file);
     inputs.documents = documents(document, args, given)?;
     let upstreams = given.values(UPSTREAM, &args.upstream, '\n');
     let is_origin = |text: &str| url::origin(text).map(drop);
@@ -288,9 +306,11 @@ fn nothing_allowed(inputs: &Inputs) -> Diagnostic {
 pub(super) fn serving(args: &ServingArgs, matches: &ArgMatches) -> Result<Serving, Diagnostic> {
     let given = Given(matches);
     if args.stdio {
-        let listen_wins = is_stdio_beaten(given, LISTEN)?;
-        let url_wins = is_stdio_beaten(given, PUBLIC_URL)?;
-        if !listen_wins && !url_wins {
+        let mut http_wins = false;
+        for flag in [LISTEN, PUBLIC_URL, INBOUND_TOKEN_FILE] {
+            http_wins |= is_stdio_beaten(given, flag)?;
+        }
+        if !http_wins {
             return Ok(Serving::Stdio);
         }
     }
@@ -300,7 +320,8 @@ pub(super) fn serving(args: &ServingArgs, matches: &ArgMatches) -> Result<Servin
         public_urls.push(url);
     }
     let listen = args.listen.unwrap_or(config::LISTEN);
-    Ok(Serving::Http(Http { listen, public_urls }))
+    let token_file = args.inbound_token_file.clone();
+    Ok(Serving::Http(Http { listen, public_urls, token_file }))
 }
 
 /// Whether a flag of HTTP was typed where `--stdio` was only set; an error where both were alike.
@@ -465,7 +486,11 @@ mod tests {
 
     #[test]
     fn flags_of_http_have_no_effect_beside_stdio() {
-        for flag in [["--listen", "127.0.0.1:1"], ["--public-url", "http://a"]] {
+        for flag in [
+            ["--listen", "127.0.0.1:1"],
+            ["--public-url", "http://a"],
+            ["--inbound-token-file", "token"],
+        ] {
             let fault = serving_of(&["--stdio", flag[0], flag[1]]).unwrap_err();
             let expected =
                 format!("error: `{}` has no effect beside `--stdio`; leave one out", flag[0]);

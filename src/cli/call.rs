@@ -15,6 +15,7 @@ use crate::{
     gateway,
     openapi::text::Text,
     snapshot::Snapshot,
+    tls::Roots,
     upstream::{Answer, Caller, CallerAuth, Content},
 };
 
@@ -52,6 +53,7 @@ impl Call {
 
 fn call(inputs: Inputs, name: &str, arguments: Map<String, Value>) -> Result<Exit, Failure> {
     let limits = inputs.limits.clone();
+    let roots = Roots::read(inputs.ca_file.as_deref())?;
     let snapshot = gateway::build(inputs)?;
     let Some((toolset, tool)) = snapshot.tool(name) else {
         return Err(unknown(name, &snapshot).into());
@@ -62,7 +64,7 @@ fn call(inputs: Inputs, name: &str, arguments: Map<String, Value>) -> Result<Exi
             let target = &toolset.target;
             let headers = serve::credential()?.map(|value| (AUTHORIZATION, value));
             let auth = CallerAuth::of(&HeaderMap::from_iter(headers), target);
-            let caller = Caller::new(&limits, None);
+            let caller = Caller::trusting(&limits, None, &roots);
             let call = caller.call(target, &tool.plan, &arguments, &auth, |_| {});
             serve::runtime()?.block_on(call)
         }

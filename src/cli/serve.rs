@@ -41,6 +41,7 @@ const EXAMPLES: &str = "\
 Examples:
   toolgate check && toolgate serve --listen 0.0.0.0:7676 --public-url https://mcp.example.com
   toolgate serve --allowlists /etc/toolgate --upstream memos=http://memos:5230
+  toolgate serve --listen 0.0.0.0:7676 --inbound-token-file /run/secrets/token --ca-file ca.pem
 
 Any fault at start ends it with exit code 2; a bad edit while it runs changes nothing.";
 

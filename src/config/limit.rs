@@ -42,6 +42,10 @@ pub struct Limits {
     pub reply: usize,
     /// Time of one call, when the allowlist does not say.
     pub call_time: Duration,
+    /// Time until an upstream is connected to; a call may allow less.
+    pub connect_time: Duration,
+    /// Time from sending a request to the head of its reply; `None` is what the call has left.
+    pub first_byte_time: Option<Duration>,
     /// Swaps kept in the history.
     pub history: usize,
     /// Swaps for which the names of removed tools are remembered.
@@ -75,6 +79,8 @@ impl Default for Limits {
             url: 8 * KIB,
             reply: 128 * KIB,
             call_time: Duration::from_secs(30),
+            connect_time: Duration::from_secs(10),
+            first_byte_time: None,
             history: 50,
             removed_names: 10,
             document: 32_000_000,
@@ -99,6 +105,7 @@ enum Slot {
     /// At least and at most.
     Count(fn(&mut Limits) -> &mut usize, usize, usize),
     Connections,
+    FirstByte,
 }
 
 /// JSON readers stop at this depth as well.
@@ -107,7 +114,7 @@ const DEEPEST: usize = 128;
 /// No ceiling.
 const ANY: usize = usize::MAX;
 
-const LIMITS: [Limit; 20] = [
+const LIMITS: [Limit; 22] = [
     Limit {
         name: "request-body",
         slot: Slot::Bytes(|limits| &mut limits.request_body),
@@ -176,6 +183,16 @@ const LIMITS: [Limit; 20] = [
         reached: "a tool error; `timeout` in a file",
     },
     Limit {
+        name: "connect-time",
+        slot: Slot::Time(|limits| &mut limits.connect_time),
+        reached: "a tool error, nothing is sent",
+    },
+    Limit {
+        name: "first-byte-time",
+        slot: Slot::FirstByte,
+        reached: "a tool error; a call's own time ends it all the same",
+    },
+    Limit {
         name: "history",
         slot: Slot::Count(|limits| &mut limits.history, 0, ANY),
         reached: "nothing; older swaps are forgotten",
@@ -234,6 +251,7 @@ impl Limit {
             Slot::Time(slot) => *slot(limits) = unit::duration(value)?,
             Slot::Count(slot, least, most) => *slot(limits) = count(value, least, most)?,
             Slot::Connections => limits.connections = Some(count(value, 1, ANY)?),
+            Slot::FirstByte => limits.first_byte_time = Some(unit::duration(value)?),
         }
         Ok(())
     }
@@ -246,6 +264,9 @@ impl Limit {
             Slot::Count(slot, ..) => slot(limits).to_string(),
             Slot::Connections => {
                 limits.connections.map_or_else(|| "derived".to_owned(), |count| count.to_string())
+            }
+            Slot::FirstByte => {
+                limits.first_byte_time.map_or_else(|| "none".to_owned(), unit::show_duration)
             }
         }
     }
@@ -299,6 +320,10 @@ mod tests {
         check("request_body=1MiB", |limits| limits.request_body = MIB);
         check(" reply = 64KiB ", |limits| limits.reply = 64 * KIB);
         check("call-time=500ms", |limits| limits.call_time = Duration::from_millis(500));
+        check("connect-time=1s", |limits| limits.connect_time = Duration::from_secs(1));
+        check("first-byte-time=1s", |limits| {
+            limits.first_byte_time = Some(Duration::from_secs(1));
+        });
         check("connections=100", |limits| limits.connections = Some(100));
         check("history=0", |limits| limits.history = 0);
         check("argument-depth=128", |limits| limits.argument_depth = 128);
@@ -309,7 +334,7 @@ mod tests {
         for limit in &LIMITS {
             let mut limits = Limits::default();
             let shown = limit.show(&mut limits);
-            if shown != "derived" {
+            if shown != "derived" && shown != "none" {
                 limit.set(&mut limits, &shown).unwrap();
             }
             assert_eq!(limits, Limits::default(), "{}", limit.name);
@@ -321,12 +346,13 @@ mod tests {
         let mut seen = Vec::new();
         for limit in &LIMITS {
             let mut limits = Limits::default();
-            let value = if matches!(limit.slot, Slot::Time(_)) { "77ms" } else { "77" };
+            let is_time = matches!(limit.slot, Slot::Time(_) | Slot::FirstByte);
+            let value = if is_time { "77ms" } else { "77" };
             limit.set(&mut limits, value).unwrap();
             assert!(!seen.contains(&limits), "{}", limit.name);
             seen.push(limits);
         }
-        assert_eq!(seen.len(), 20);
+        assert_eq!(seen.len(), 22);
     }
 
     #[test]

@@ -3,7 +3,10 @@
 //! Over stdio there is one client and no address, so nothing that only HTTP knows can be set beside it:
 //! [`Serving`] has no room for it.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::{
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+    path::PathBuf,
+};
 
 use url::Url;
 
@@ -25,6 +28,31 @@ pub struct Http {
     pub listen: SocketAddr,
     /// The URLs under which browsers and proxies reach it; only their origins count.
     pub public_urls: Vec<Url>,
+    /// The file with the token that every caller must show; `None` lets in whoever reaches the address.
+    pub token_file: Option<PathBuf>,
+}
+
+/// Who can make calls, as far as the address and the flags tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Audience {
+    /// Whoever uses this machine, the one client over stdio, or whom the embedding service lets in.
+    Known,
+    /// Whoever has the token of `--inbound-token-file`.
+    TokenHolders,
+    /// Whoever reaches the address.
+    Anyone,
+}
+
+impl Serving {
+    /// Who can make calls.
+    pub fn audience(&self) -> Audience {
+        match self {
+            Self::Stdio => Audience::Known,
+            Self::Http(http) if http.token_file.is_some() => Audience::TokenHolders,
+            Self::Http(http) if http.listen.ip().to_canonical().is_loopback() => Audience::Known,
+            Self::Http(_) => Audience::Anyone,
+        }
+    }
 }
 
 /// How log lines look.
@@ -41,7 +69,7 @@ pub const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 
 
 impl Default for Http {
     fn default() -> Self {
-        Self { listen: LISTEN, public_urls: Vec::new() }
+        Self { listen: LISTEN, public_urls: Vec::new(), token_file: None }
     }
 }
 
@@ -98,6 +126,24 @@ mod tests {
         check("127.0.0.1", "write an IP address and a port, like `127.0.0.1:7676`");
         check("localhost:99999", "write an IP address and a port, like `127.0.0.1:7676`");
         check("", "write an IP address and a port, like `127.0.0.1:7676`");
+    }
+
+    #[test]
+    fn an_open_address_without_a_token_is_for_anyone() {
+        let check = |listen: &str, token_file: Option<&str>, expected: Audience| {
+            let token_file = token_file.map(PathBuf::from);
+            let http = Http { listen: listen.parse().unwrap(), token_file, ..Http::default() };
+            assert_eq!(Serving::Http(http).audience(), expected, "{listen}");
+        };
+        check("127.0.0.1:1", None, Audience::Known);
+        check("[::1]:1", None, Audience::Known);
+        check("[::ffff:127.0.0.1]:1", None, Audience::Known);
+        check("0.0.0.0:1", None, Audience::Anyone);
+        check("[::]:1", None, Audience::Anyone);
+        check("192.0.2.1:1", None, Audience::Anyone);
+        check("0.0.0.0:1", Some("token"), Audience::TokenHolders);
+        check("127.0.0.1:1", Some("token"), Audience::TokenHolders);
+        assert_eq!(Serving::Stdio.audience(), Audience::Known);
     }
 
     #[test]

@@ -1,6 +1,12 @@
 //! What a gateway is made of, and its start.
 
-use std::{collections::HashSet, error::Error, path::Path, sync::Arc, time::Duration};
+use std::{
+    collections::HashSet,
+    error::Error,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use bytes::Bytes;
 use http::{Request, Response, Uri};
@@ -11,9 +17,9 @@ use tokio_util::sync::CancellationToken;
 use super::{Gateway, StartError, summary};
 use crate::{
     allowlist,
-    config::{Config, Inputs, Limits, Override, Policy, Serving},
+    config::{Audience, Config, Inputs, Limits, Override, Policy, Serving},
     diagnostic::Diagnostic,
-    mcp::{Bind, Edge, Origins, Settings},
+    mcp::{Bind, Edge, Inbound, Origins, Settings},
     registry::plan::Upstream,
     snapshot::{
         self, Snapshot,
@@ -21,6 +27,7 @@ use crate::{
         reload::{self, Facts, First, Options, Pipeline, Reloader},
     },
     source::{References, remote::Remote},
+    tls::Roots,
     upstream::{Caller, Service},
 };
 
@@ -30,6 +37,7 @@ pub struct Builder {
     inputs: Inputs,
     bind: Bind,
     public_urls: Vec<String>,
+    token_file: Option<PathBuf>,
     service: Option<Service>,
     options: Options,
 }
@@ -40,6 +48,7 @@ impl Default for Builder {
             inputs: Inputs::new(Policy::Strict),
             bind: Bind::Embedded,
             public_urls: Vec::new(),
+            token_file: None,
             service: None,
             options: Options::default(),
         }
@@ -48,15 +57,16 @@ impl Default for Builder {
 
 impl From<Config> for Builder {
     fn from(config: Config) -> Self {
-        let (bind, public_urls) = match config.serving {
-            Serving::Stdio => (Bind::Embedded, Vec::new()),
-            Serving::Http(http) => {
-                let urls = http.public_urls.iter().map(ToString::to_string).collect();
-                (Bind::from(http.listen.ip()), urls)
-            }
-        };
+        let inputs = Inputs { audience: config.serving.audience(), ..config.inputs };
         let options = Options { watch: config.watch, ..Options::default() };
-        Self { inputs: config.inputs, bind, public_urls, service: None, options }
+        let builder = Self { inputs, options, ..Self::default() };
+        let Serving::Http(http) = config.serving else { return builder };
+        Self {
+            bind: Bind::from(http.listen.ip()),
+            public_urls: http.public_urls.iter().map(ToString::to_string).collect(),
+            token_file: http.token_file,
+            ..builder
+        }
     }
 }
 
@@ -122,6 +132,22 @@ impl Builder {
         self
     }
 
+    /// Every caller over HTTP must show the token in this file (`Authorization: Bearer …`), which is read
+    /// again when it changes. The token goes to no upstream, and so does nothing else of `Authorization`.
+    #[must_use]
+    pub fn inbound_token_file(mut self, file: impl Into<PathBuf>) -> Self {
+        self.token_file = Some(file.into());
+        self.inputs.audience = Audience::TokenHolders;
+        self
+    }
+
+    /// Certificates that are trusted beside the system's, over HTTPS to upstreams and documents: a PEM file.
+    #[must_use]
+    pub fn ca_file(mut self, file: impl Into<PathBuf>) -> Self {
+        self.inputs.ca_file = Some(file.into());
+        self
+    }
+
     /// What happens to a listed operation that left the document; strict unless told.
     #[must_use]
     pub fn policy(mut self, policy: Policy) -> Self {
@@ -157,7 +183,9 @@ impl Builder {
     pub fn start(self) -> Result<Gateway, StartError> {
         let public_urls = self.public_urls.iter().map(String::as_str);
         let origins = Origins::new(self.bind, public_urls).map_err(Diagnostic::error)?;
-        let pipeline = pipeline(self.inputs, self.options.watch);
+        let inbound = self.token_file.as_ref().map(Inbound::open).transpose()?;
+        let roots = Roots::read(self.inputs.ca_file.as_deref())?;
+        let pipeline = pipeline(self.inputs, roots.clone(), self.options.watch);
         let inputs = Arc::clone(&pipeline.inputs);
         let mut first = reload::first(&pipeline);
         if !first.refusals.is_empty() && !inputs.keep_going {
@@ -165,11 +193,15 @@ impl Builder {
         }
         let snapshot = first.snapshot.take().map(Arc::new);
         snapshot.iter().for_each(|snapshot| tell(snapshot));
+        if let Some(file) = &self.token_file {
+            tracing::info!("callers must show the token in `{}`", file.display());
+        }
         let limits = inputs.limits.clone();
         let live = Arc::new(Live::new(snapshot, limits.removed_names));
         let stopping = CancellationToken::new();
-        let caller = Caller::new(&limits, self.service);
-        let settings = Settings { limits: limits.clone(), origins, stopping: stopping.clone() };
+        let caller = Caller::trusting(&limits, self.service, &roots);
+        let settings =
+            Settings { limits: limits.clone(), origins, inbound, stopping: stopping.clone() };
         let edge = Edge::new(Arc::clone(&live), caller, settings);
         let reloader =
             Reloader::start(pipeline, first, Arc::clone(&live), self.options).map_err(|error| {
@@ -181,10 +213,10 @@ impl Builder {
 
 /// Everything between the flags and a snapshot, as production runs it. `poll` keeps asking for documents
 /// that are URLs.
-pub(super) fn pipeline(inputs: Inputs, poll: bool) -> Pipeline {
+pub(super) fn pipeline(inputs: Inputs, roots: Roots, poll: bool) -> Pipeline {
     Pipeline {
         inputs: Arc::new(inputs),
-        remote: Remote::new(poll),
+        remote: Remote::new(poll, roots),
         refer,
         build: Box::new(snapshot::build),
         facts: Facts::of,

@@ -17,6 +17,7 @@ use crate::{
         reload::{self, Pipeline},
     },
     source::{Input, Sources},
+    tls::Roots,
 };
 
 /// Reads the inputs and hands them to `work`.
@@ -35,7 +36,8 @@ where
         *keep.lock().unwrap_or_else(PoisonError::into_inner) = Some(answer);
         Built { snapshot: None, refusals: Vec::new() }
     };
-    let pipeline = Pipeline { build: Box::new(build), ..builder::pipeline(inputs, false) };
+    let roots = Roots::read(inputs.ca_file.as_deref())?;
+    let pipeline = Pipeline { build: Box::new(build), ..builder::pipeline(inputs, roots, false) };
     let first = reload::first(&pipeline);
     let answer = mem::take(&mut *found.lock().unwrap_or_else(PoisonError::into_inner));
     match answer {

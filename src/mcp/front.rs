@@ -1,6 +1,6 @@
 //! The front layer: what happens to a request at `/mcp` before rmcp sees it, in order.
 //!
-//! First `Host` and `Origin`; then the method; for a POST its media types, then the body, bounded in
+//! First `Host` and `Origin`; then the token, where one is asked for; then the method; for a POST its media types, then the body, bounded in
 //! size and time; then the message, strictly; then the era, and the era's rules for versions; last the
 //! session or the snapshot. rmcp gets a request that it can only serve, and its reply leaves through here: always
 //! JSON when something is wrong, folded for a client that takes JSON only, with the headers a browser
@@ -58,7 +58,10 @@ impl Front {
         Self { edge: Arc::clone(edge), rmcp }
     }
 
-    async fn route(&self, request: Request) -> Response {
+    async fn route(&self, mut request: Request) -> Response {
+        if let Err(refusal) = self.admit(&mut request) {
+            return refusal.into_response();
+        }
         let outcome = match *request.method() {
             Method::POST => self.post(request).await,
             Method::GET => self.get(request).await,
@@ -67,6 +70,17 @@ impl Front {
             _ => Ok(method_not_allowed("")),
         };
         outcome.unwrap_or_else(IntoResponse::into_response)
+    }
+
+    /// A browser asks for permission without credentials, so that question needs no token.
+    fn admit(&self, request: &mut Request) -> Result<(), Refusal> {
+        let is_options = request.method() == Method::OPTIONS;
+        let Some(inbound) = self.edge.inbound.as_ref().filter(|_| !is_options) else {
+            return Ok(());
+        };
+        inbound.take(request.headers_mut()).inspect_err(|_| {
+            self.edge.counts.refused_tokens.fetch_add(1, Ordering::Relaxed);
+        })
     }
 
     async fn post(&self, request: Request) -> Result<Response, Refusal> {

@@ -25,7 +25,7 @@ use crate::{
     diagnostic::{nearest, quote},
     registry::{Tool, Toolset},
     snapshot::Snapshot,
-    upstream::{Answer, CallerAuth, Content, Progress},
+    upstream::{Answer, CallerAuth, Content, Progress, Trace},
 };
 
 /// Serves one `tools/call` from one snapshot.
@@ -69,7 +69,9 @@ async fn carry_out(
         }
     };
     let none = HeaderMap::new();
-    let auth = CallerAuth::of(parts.map_or(&none, |parts| &parts.headers), &toolset.target);
+    let headers = parts.map_or(&none, |parts| &parts.headers);
+    let trace = Trace::of(|name| context.meta.get(name)?.as_str(), headers);
+    let auth = CallerAuth::of(headers, &toolset.target).traced(trace);
     let answer = match context.meta.get_progress_token() {
         None => edge.caller.call(&toolset.target, &tool.plan, &arguments, &auth, |_| {}).await,
         Some(token) => {

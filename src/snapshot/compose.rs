@@ -148,9 +148,9 @@ impl Sound<'_> {
         previous: Option<&Served>,
         documents: &mut Documents,
     ) -> Result<State, Vec<Diagnostic>> {
-        let limits = &self.sources.inputs.limits;
+        let inputs = &self.sources.inputs;
         let target = self.origin.map_err(|fault| vec![fault]).and_then(|origin| {
-            target::complete(origin, &self.allowlist, self.source, self.shared, limits)
+            target::complete(origin, &self.allowlist, self.source, self.shared, inputs)
         });
         let (target, mut faults) = match target {
             Ok(target) => (Arc::new(target), Vec::new()),
@@ -161,8 +161,7 @@ impl Sound<'_> {
             return Ok(State::Kept(retarget(served, target)));
         }
         // Without a target too, so that everything wrong is said at once.
-        let policy = self.sources.inputs.policy;
-        let settings = Settings { policy, limits: limits.clone(), target };
+        let settings = Settings { policy: inputs.policy, limits: inputs.limits.clone(), target };
         let compiled = documents.api(self.source, &self.allowlist).and_then(|(api, document)| {
             Ok((registry::compile(&api, &self.allowlist, &settings)?, document))
         });

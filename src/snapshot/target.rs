@@ -6,9 +6,10 @@
 
 use http::{HeaderName, HeaderValue, header};
 
+use super::credential;
 use crate::{
     allowlist::{Allowlist, Header, HeaderPiece},
-    config::{Inputs, Limits, Override, url},
+    config::{Audience, Inputs, Override, url},
     diagnostic::{Diagnostic, Position},
     registry::plan::{Target, Upstream},
     source::ToolsetSource,
@@ -109,9 +110,10 @@ pub(super) fn complete(
     allowlist: &Allowlist,
     source: &ToolsetSource,
     shared: bool,
-    limits: &Limits,
+    inputs: &Inputs,
 ) -> Result<Target, Vec<Diagnostic>> {
-    let (mut headers, mut faults) = (Vec::new(), Vec::new());
+    let mut headers = Vec::new();
+    let mut faults = credential::faults(allowlist, inputs.audience);
     for header in &allowlist.headers {
         match value(header, source) {
             Ok(value) => headers.push((header.name.value.clone(), value)),
@@ -126,12 +128,12 @@ pub(super) fn complete(
         upstream: origin.upstream,
         from: origin.from,
         // What the operator sets, the caller's own does not go beside.
-        forward: forward(allowlist, shared)
+        forward: forward(allowlist, shared && inputs.audience != Audience::TokenHolders)
             .into_iter()
             .filter(|name| headers.iter().all(|(set, _)| set != name))
             .collect(),
         headers,
-        max_in_flight: allowlist.max_in_flight.unwrap_or(limits.upstream_calls),
+        max_in_flight: allowlist.max_in_flight.unwrap_or(inputs.limits.upstream_calls),
     })
 }
 
@@ -141,10 +143,11 @@ fn base_path(origin: &Origin, allowlist: &Allowlist) -> Option<String> {
     stated.or_else(|| origin.path.clone())
 }
 
-fn forward(allowlist: &Allowlist, shared: bool) -> Vec<HeaderName> {
+/// The names to forward; the default is the caller's credential where it can be meant for this origin only.
+fn forward(allowlist: &Allowlist, safe: bool) -> Vec<HeaderName> {
     match &allowlist.forward {
         Some(names) => names.iter().map(|name| name.value.clone()).collect(),
-        None if shared => vec![header::AUTHORIZATION],
+        None if safe => vec![header::AUTHORIZATION],
         None => Vec::new(),
     }
 }

@@ -261,7 +261,7 @@ mod tests {
     use std::{fs, os::unix::fs::symlink};
 
     use super::*;
-    use crate::config::{Limits, Override, Policy};
+    use crate::config::{Override, Policy};
 
     /// `document: x`, `var: X` and `file: x` a line.
     fn refer(text: &str) -> References {
@@ -288,13 +288,7 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let inputs = Inputs {
                 allowlists: Some(folder.path().join("allowlists")),
-                allow: Vec::new(),
-                documents: Vec::new(),
-                upstreams: Vec::new(),
-                in_process: false,
-                policy: Policy::Strict,
-                keep_going: false,
-                limits: Limits::default(),
+                ..Inputs::new(Policy::Strict)
             };
             let case = Self { folder, inputs };
             files.iter().for_each(|(name, text)| case.write(name, text));

@@ -25,6 +25,7 @@ use tokio::{
 };
 
 use super::Sources;
+use crate::tls::Roots;
 use address::Address;
 pub(super) use address::shown;
 use fetch::{Client, Known, Outcome};
@@ -42,6 +43,7 @@ const TIME: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub struct Remote {
     poll: bool,
+    roots: Roots,
     store: Arc<Store>,
     /// To the thread, once there is one; its end ends the thread.
     orders: Mutex<Option<mpsc::UnboundedSender<Order>>>,
@@ -89,15 +91,15 @@ struct Document {
 
 impl Default for Remote {
     fn default() -> Self {
-        Self::new(true)
+        Self::new(true, Roots::default())
     }
 }
 
 impl Remote {
     /// Knows no URL yet. Without `poll`, a document that answered once is asked again only by
-    /// [`Remote::refresh`].
-    pub fn new(poll: bool) -> Self {
-        Self { poll, store: Arc::default(), orders: Mutex::default() }
+    /// [`Remote::refresh`]. Over HTTPS, `roots` are trusted too.
+    pub fn new(poll: bool, roots: Roots) -> Self {
+        Self { poll, roots, store: Arc::default(), orders: Mutex::default() }
     }
 
     /// Calls `listener` whenever a document's content or fault changes, in place of the listener before.
@@ -157,8 +159,9 @@ impl Remote {
         let (sender, orders) = mpsc::unbounded_channel();
         let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
         let (store, poll) = (Arc::clone(&self.store), self.poll);
+        let client = Arc::new(Client::new(self.roots.clone()));
         thread::Builder::new().name("toolgate-remote".into()).spawn(move || {
-            runtime.block_on(serve(orders, store, poll));
+            runtime.block_on(serve(orders, store, client, poll));
             // A look-up of a name may still hang; nobody waits for it.
             runtime.shutdown_background();
         })?;
@@ -167,8 +170,12 @@ impl Remote {
 }
 
 /// Looks after each ordered document until nobody can order any more.
-async fn serve(mut orders: mpsc::UnboundedReceiver<Order>, store: Arc<Store>, poll: bool) {
-    let client = Arc::new(Client::default());
+async fn serve(
+    mut orders: mpsc::UnboundedReceiver<Order>,
+    store: Arc<Store>,
+    client: Arc<Client>,
+    poll: bool,
+) {
     while let Some(order) = orders.recv().await {
         let (url, number, store) = (order.url.clone(), order.number, Arc::clone(&store));
         let task = look_after(order, Arc::clone(&store), Arc::clone(&client), poll);
@@ -371,7 +378,7 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         drop(listener);
-        let remote = Remote::new(false);
+        let remote = Remote::new(false, Roots::default());
         let url = format!("http://{address}/a");
         until(&remote, &url, Err("cannot be fetched: Connection refused (os error 111)"));
         let listener = TcpListener::bind(address).unwrap();

@@ -1,7 +1,7 @@
 //! The headers that every call carries, and whose they are.
 //!
-//! Three owners, the later wins: the arguments, the caller (only what the toolset's `forward` names), the
-//! operator (`headers` of the allowlist). Cookies are joined. A caller's credentials belong to one
+//! Three owners, the later wins: the arguments, the caller (its trace, and what the toolset's `forward`
+//! names), the operator (`headers` of the allowlist). Cookies are joined. A caller's credentials belong to one
 //! call: nothing here keeps them.
 
 use std::fmt;
@@ -11,7 +11,7 @@ use http::{
     header::{ACCEPT, COOKIE, USER_AGENT},
 };
 
-use super::secret::Secrets;
+use super::{secret::Secrets, trace::Trace};
 use crate::registry::plan::Target;
 
 /// Any reply is welcome, JSON most.
@@ -38,9 +38,13 @@ const FRAMING: [&str; 14] = [
     "upgrade",
 ];
 
-/// The caller's headers that may go upstream, filtered by the toolset's `forward`; not stored past the call.
+/// The caller's headers that may go upstream, filtered by the toolset's `forward`, and its trace; not
+/// stored past the call.
 #[derive(Clone, Default)]
-pub struct CallerAuth(HeaderMap);
+pub struct CallerAuth {
+    headers: HeaderMap,
+    trace: Trace,
+}
 
 /// Redacted.
 impl fmt::Debug for CallerAuth {
@@ -64,7 +68,13 @@ impl CallerAuth {
                 kept.append(name, value);
             }
         }
-        Self(kept)
+        Self { headers: kept, trace: Trace::default() }
+    }
+
+    /// The same within this trace.
+    #[must_use]
+    pub fn traced(self, trace: Trace) -> Self {
+        Self { trace, ..self }
     }
 }
 
@@ -90,7 +100,10 @@ pub(super) fn headers(arguments: HeaderMap, target: &Target, auth: &CallerAuth) 
     let mut headers = arguments;
     headers.insert(ACCEPT, ANYTHING);
     headers.insert(USER_AGENT, AGENT);
-    let forwarded: Vec<_> = auth.0.iter().collect();
+    for (name, value) in auth.trace.headers() {
+        headers.insert(name, value.clone());
+    }
+    let forwarded: Vec<_> = auth.headers.iter().collect();
     replace(&mut headers, &forwarded);
     let configured = target.headers.iter().map(|(name, value)| (name, value));
     let configured: Vec<_> = configured.filter(|(name, _)| is_configurable(name)).collect();
@@ -127,12 +140,12 @@ fn replace(headers: &mut HeaderMap, newer: &[(&HeaderName, &HeaderValue)]) {
 
 /// The credentials of a call, to be kept out of its answer.
 pub(super) fn secrets(target: &Target, auth: &CallerAuth) -> Secrets {
-    Secrets::of(auth.0.iter().chain(target.headers.iter().map(|(name, value)| (name, value))))
+    Secrets::of(auth.headers.iter().chain(target.headers.iter().map(|(name, value)| (name, value))))
 }
 
 /// Whether a call carries any credential, as far as one can tell.
 pub(super) fn has_credential(target: &Target, auth: &CallerAuth) -> bool {
-    !auth.0.is_empty() || !target.headers.is_empty()
+    !auth.headers.is_empty() || !target.headers.is_empty()
 }
 
 #[cfg(test)]
@@ -208,7 +221,7 @@ mod tests {
             let headers = HeaderMap::from_iter([(AUTHORIZATION, authorization(credential)?)]);
             let auth = CallerAuth::of(&headers, target);
             Ok::<_, String>(
-                auth.0.get(AUTHORIZATION).map(|value| value.to_str().unwrap().to_owned()),
+                auth.headers.get(AUTHORIZATION).map(|value| value.to_str().unwrap().to_owned()),
             )
         };
         let open = forwarding(&["authorization"]);
@@ -225,6 +238,6 @@ mod tests {
             &map(&[("authorization", "Bearer s3cret")]),
             &forwarding(&["authorization"]),
         );
-        assert!(!format!("{auth:?} {:?}", auth.0).contains("s3cret"));
+        assert!(!format!("{auth:?} {:?}", auth.headers).contains("s3cret"));
     }
 }

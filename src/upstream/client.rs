@@ -1,37 +1,38 @@
 //! The HTTP client: one connection pool for the whole process.
 //!
-//! HTTP/1.1 over TCP or TLS with the system's root certificates, no proxy, no redirects, no cookies of
-//! its own. A request that got no byte of an answer is sent once more where the method allows it;
-//! nothing else is ever repeated. Dropping a call closes its connection, which tells the upstream.
+//! HTTP/1.1 over TCP or TLS, no proxy, no redirects, no cookies of its own. Connecting, the first byte
+//! and the whole call have a time each. A request that got no byte of an answer is sent once more
+//! where the method allows it; nothing else is ever repeated. Dropping a call closes its connection,
+//! which tells the upstream.
 
 mod line;
 
-use std::{error::Error, sync::Arc, time::Duration};
+use std::{error::Error, future::pending, time::Duration};
 
 use bytes::Bytes;
 use http::{Method, Request, Response, uri::Scheme};
 use http_body_util::Full;
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder, builderstates::WantsSchemes};
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::{
     client::legacy::{
         Client, Error as ClientError,
-        connect::{HttpConnector, capture_connection},
+        connect::{CaptureConnection, HttpConnector, capture_connection},
     },
     rt::{TokioExecutor, TokioTimer},
 };
-use rustls::{ClientConfig, RootCertStore, crypto::ring::default_provider};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 use tower::{ServiceExt, util::MapResponse};
 use tower_http::decompression::{Decompression, DecompressionBody};
 
 use self::line::Line;
 use super::error::{Failure, Unsent};
-
-/// Time to connect; a call may allow less.
-const CONNECT: Duration = Duration::from_secs(10);
+use crate::{config::Limits, tls::Roots};
 
 /// How long an unused connection is kept: below the keep-alive of common servers behind a balancer.
 const IDLE: Duration = Duration::from_secs(30);
+
+/// Unused connections kept to one upstream; calls come in bursts, and each may need one.
+const MOST_IDLE: usize = 64;
 
 /// Bytes of a response's head; also of one read, so that a connection's turn is short.
 const HEAD: usize = 64 << 10;
@@ -48,20 +49,22 @@ pub(super) struct Http {
     client: Decompression<Client<Connector, Full<Bytes>>>,
     /// Why the system's root certificates cannot be used; plain HTTP works all the same.
     no_roots: Option<String>,
+    connect_time: Duration,
+    first_byte_time: Option<Duration>,
 }
 
 impl Http {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(limits: &Limits, roots: &Roots) -> Self {
         let mut tcp = HttpConnector::new();
         tcp.set_nodelay(true);
-        tcp.set_connect_timeout(Some(CONNECT));
+        tcp.set_connect_timeout(Some(limits.connect_time));
         tcp.enforce_http(false);
-        let (tls, no_roots) =
-            match HttpsConnectorBuilder::new().with_provider_and_native_roots(default_provider()) {
-                Ok(builder) => (builder, None),
-                Err(error) => (without_roots(), Some(error.to_string())),
-            };
-        let connector: Connector = tls
+        let (tls, no_roots) = match roots.client() {
+            Ok(tls) => (tls, None),
+            Err(words) => (Roots::nobody(), Some(words)),
+        };
+        let connector: Connector = HttpsConnectorBuilder::new()
+            .with_tls_config(tls)
             .https_or_http()
             .enable_http1()
             .wrap_connector(tcp)
@@ -69,9 +72,15 @@ impl Http {
         let client = Client::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(IDLE)
+            .pool_max_idle_per_host(MOST_IDLE)
             .http1_max_buf_size(HEAD)
             .build(connector);
-        Self { client: Decompression::new(client), no_roots }
+        Self {
+            client: Decompression::new(client),
+            no_roots,
+            connect_time: limits.connect_time,
+            first_byte_time: limits.first_byte_time,
+        }
     }
 
     /// Sends a request and waits for the head of its response.
@@ -83,8 +92,7 @@ impl Http {
         if let Some(why) = &self.no_roots
             && request.uri().scheme() == Some(&Scheme::HTTPS)
         {
-            let words = format!("no root certificates on this machine: {why}");
-            return Err(Failure::Unsent(Unsent::Tls(words)));
+            return Err(Failure::Unsent(Unsent::Tls(why.clone())));
         }
         let again = may_repeat(request.method()).then(|| request.clone());
         match (self.send_once(request, deadline).await, again) {
@@ -102,26 +110,34 @@ impl Http {
         deadline: Instant,
     ) -> Result<Reply, Lost> {
         let tls = request.uri().scheme() == Some(&Scheme::HTTPS);
-        let connection = capture_connection(&mut request);
-        match timeout_at(deadline, self.client.clone().oneshot(request)).await {
+        let mut connection = capture_connection(&mut request);
+        let seen = connection.clone();
+        let reply = timeout_at(deadline, self.client.clone().oneshot(request));
+        let reply = tokio::select! {
+            reply = reply => reply,
+            failure = self.late(&mut connection) => return Err(Lost { failure, heard: false }),
+        };
+        match reply {
             Ok(Ok(reply)) => Ok(reply),
             Ok(Err(error)) => Err(Lost::of(&error, tls)),
-            Err(_) if connection.connection_metadata().is_none() => {
+            Err(_) if seen.connection_metadata().is_none() => {
                 Err(Lost { failure: Failure::Unsent(Unsent::TimedOut), heard: false })
             }
             Err(_) => Err(Lost { failure: Failure::TimedOut, heard: false }),
         }
     }
-}
 
-/// A TLS setup that trusts nobody; it is never used, plain HTTP goes through the same connector.
-fn without_roots() -> HttpsConnectorBuilder<WantsSchemes> {
-    let config = ClientConfig::builder_with_provider(Arc::new(default_provider()))
-        .with_safe_default_protocol_versions()
-        .expect("ring has ciphers for the default versions")
-        .with_root_certificates(RootCertStore::empty())
-        .with_no_client_auth();
-    HttpsConnectorBuilder::new().with_tls_config(config)
+    /// Resolves when connecting, looking up the name and agreeing on keys included, or the wait for the
+    /// first byte takes too long.
+    async fn late(&self, connection: &mut CaptureConnection) -> Failure {
+        let connected = async { drop(connection.wait_for_connection_metadata().await) };
+        if timeout(self.connect_time, connected).await.is_err() {
+            return Failure::Unsent(Unsent::TimedOut);
+        }
+        let Some(time) = self.first_byte_time else { return pending().await };
+        sleep(time).await;
+        Failure::Silent(time)
+    }
 }
 
 /// Methods that mean the same when they arrive twice and that toolgate repeats.

@@ -16,6 +16,8 @@ pub(super) enum Failure {
     Unsent(Unsent),
     /// The request was sent and nothing came back in time.
     TimedOut,
+    /// The request was sent and no reply began within this time.
+    Silent(Duration),
     /// The request was sent and the connection ended before a response.
     Broke,
     /// What came back is not HTTP.
@@ -75,6 +77,12 @@ impl Failure {
                 let limit = time(limit);
                 format!("the upstream did not answer within {limit}, the time limit of this tool")
             }
+            Self::Silent(limit) => {
+                let limit = time(*limit);
+                format!(
+                    "the upstream did not begin to answer within {limit}, the `first-byte-time` limit"
+                )
+            }
             Self::Broke => "the connection to the upstream broke before its reply".to_owned(),
             Self::NotHttp => "the upstream's reply is not valid HTTP".to_owned(),
             Self::Service => "the service failed without a reply".to_owned(),
@@ -92,7 +100,7 @@ impl Unsent {
             Self::Refused => "connection refused".to_owned(),
             Self::Name => "the host name cannot be resolved".to_owned(),
             Self::TimedOut => "no connection in time".to_owned(),
-            Self::Tls(words) => format!("TLS failed ({words})"),
+            Self::Tls(words) => format!("TLS failed ({words}{})", way_out(words)),
             Self::Other(words) => words.clone(),
             Self::NoService => "there is no service in this process".to_owned(),
         }
@@ -120,6 +128,17 @@ impl Unsent {
         }
         let last = causes.last().map_or_else(String::new, |cause| cause.to_string());
         if tls { Self::Tls(last) } else { Self::Other(last) }
+    }
+}
+
+/// What whoever runs toolgate or the upstream can do about a certificate that is refused.
+fn way_out(words: &str) -> &'static str {
+    if words.contains("UnknownIssuer") {
+        ": `--ca-file FILE` makes toolgate trust an issuer"
+    } else if words.contains("CaUsedAsEndEntity") {
+        ": it is an authority's own; make the server's with `basicConstraints=CA:FALSE`"
+    } else {
+        ""
     }
 }
 
@@ -159,6 +178,26 @@ mod tests {
             false,
             "busy: the limit of 64 calls at once to this upstream is reached; try again in a moment",
         );
+    }
+
+    #[test]
+    fn a_certificate_that_is_refused_says_the_way_out() {
+        let check = |words: &str, expected: &str| {
+            let failure = Failure::Unsent(Unsent::Tls(words.to_owned()));
+            check(
+                &failure,
+                true,
+                &format!(
+                    "cannot connect to `http://api.test`: TLS failed ({expected}); the call was not made"
+                ),
+            );
+        };
+        check("UnknownIssuer", "UnknownIssuer: `--ca-file FILE` makes toolgate trust an issuer");
+        check(
+            "CaUsedAsEndEntity",
+            "CaUsedAsEndEntity: it is an authority's own; make the server's with `basicConstraints=CA:FALSE`",
+        );
+        check("Expired", "Expired");
     }
 
     #[test]

@@ -53,6 +53,8 @@ pub(super) enum End {
 pub(super) struct Context<'a> {
     pub(super) plan: &'a Plan,
     pub(super) target: &'a Target,
+    /// The path that was asked for, percent-encoded.
+    pub(super) path: &'a str,
     pub(super) secrets: &'a Secrets,
     /// Whether the request carried an Authorization header.
     pub(super) has_credential: bool,
@@ -78,10 +80,12 @@ pub(super) fn answer(received: &Received, context: &Context<'_>) -> Answer {
 /// A reply that did not arrive whole or cannot be read.
 fn unfinished(received: &Received, context: &Context<'_>, words: &str) -> Answer {
     if context.plan.reads {
+        let words = context.secrets.blank(words);
         return Answer::error(format!("{words}{}", narrowing(received.end, context)));
     }
     let status = problem::status_line(received.status);
     let note = format!("{status}, carried out; {words} and is left out. Do not repeat.");
+    let note = context.secrets.blank(&note);
     let structured = format!(r#"{{"ok":true,"note":{}}}"#, quoted(&note));
     Answer { content: vec![Content::Text(note)], structured: Some(structured), is_error: false }
 }
@@ -127,8 +131,8 @@ fn whole(received: &Received, context: &Context<'_>, media: &MediaType) -> Answe
         _ if received.body.is_empty() && body.note.is_none() => Built::json(OK.to_owned()),
         Kind::Json => body.json(context.plan.shape),
         Kind::Text => body.text(),
-        Kind::Image | Kind::Audio | Kind::Blob => body.bytes(),
-        Kind::Unsaid => body.unsaid(context.plan.shape),
+        Kind::Image | Kind::Audio | Kind::Blob => body.bytes(context.secrets),
+        Kind::Unsaid => body.unsaid(context.plan.shape, context.secrets),
     };
     built.finish(received, context)
 }
@@ -160,13 +164,17 @@ impl Body<'_> {
         Built::text(decoded.text, [decoded.note, self.note, None])
     }
 
-    fn bytes(self) -> Built {
+    fn bytes(self, secrets: &Secrets) -> Built {
         let media_type = match self.media.essence.as_str() {
             "" => "application/octet-stream".to_owned(),
-            essence => essence.to_owned(),
+            essence => secrets.blank(essence),
         };
         let structured =
             format!(r#"{{"media_type":{},"bytes":{}}}"#, quoted(&media_type), self.bytes.len());
+        if secrets.are_in(self.bytes) {
+            let note = quoted("left out: a credential of this call is in it");
+            return Built::json(with_member(&structured, "note", &note));
+        }
         let data = STANDARD.encode(self.bytes);
         let content = match self.media.kind() {
             Kind::Image => Content::Image { data, media_type },
@@ -178,13 +186,13 @@ impl Body<'_> {
         Built { structured, own: Own::Block(content) }
     }
 
-    fn unsaid(self, shape: Shape) -> Built {
+    fn unsaid(self, shape: Shape, secrets: &Secrets) -> Built {
         match std::str::from_utf8(self.bytes) {
             Ok(text) if !text.contains('\0') => match json::compact(text) {
                 Ok(json) => Built::json(shaped(json, shape)),
                 Err(_) => self.text(),
             },
-            _ => self.bytes(),
+            _ => self.bytes(secrets),
         }
     }
 }
@@ -232,7 +240,7 @@ impl Built {
             None => self.structured,
         };
         let structured = secrets.blank_json(structured);
-        let text = |text: String| Content::Text(secrets.blank_plain(&text).unwrap_or(text));
+        let text = |text: String| Content::Text(secrets.blank(&text));
         let content = match self.own {
             Own::Nothing => vec![Content::Text(structured.clone())],
             Own::Texts(texts) => {
@@ -281,8 +289,14 @@ fn with_headers(object: &str, headers: &str) -> String {
         Some(open) if !taken => open.to_owned(),
         _ => format!(r#"{{"result":{object}"#),
     };
+    with_member(&format!("{open}}}"), LIFTED, headers)
+}
+
+/// A JSON object with one more member.
+fn with_member(object: &str, name: &str, value: &str) -> String {
+    let open = object.strip_suffix('}').unwrap_or(object);
     let comma = if open.len() == 1 { "" } else { "," };
-    format!(r#"{open}{comma}"{LIFTED}":{headers}}}"#)
+    format!(r#"{open}{comma}"{name}":{value}}}"#)
 }
 
 /// `128 KiB`
@@ -355,6 +369,7 @@ mod tests {
             let context = Context {
                 plan: &self.plan,
                 target: &target("http://api.test"),
+                path: "/memos/abc",
                 secrets: &secrets,
                 has_credential: true,
             };
@@ -578,6 +593,22 @@ mod tests {
             .is(r#"{"headers":{"Authorization":"[redacted]"}}"#);
         reply("text/plain", "you sent t0ken-t0ken")
             .reads("you sent [redacted]", &json!({"result": "you sent [redacted]"}));
+    }
+
+    #[test]
+    fn credentials_in_what_describes_a_reply_are_blanked() {
+        let left_out = "left out: a credential of this call is in it";
+        let blob = reply("application/zip", &b"PK\x00 t0ken-t0ken"[..]);
+        blob.is(&format!(r#"{{"media_type":"application/zip","bytes":15,"note":"{left_out}"}}"#));
+        let named = reply("image/t0ken-t0ken", &b"\x89"[..]).answer();
+        let encoded =
+            reply("application/json", "x").header("content-encoding", "t0ken-t0ken").answer();
+        let mut write = write(StatusCode::OK, End::Complete);
+        write = write.header("content-encoding", "t0ken-t0ken");
+        for answer in [named, encoded, write.answer()] {
+            let shown = format!("{answer:?}");
+            assert!(shown.contains("[redacted]") && !shown.contains("t0ken"), "{shown}");
+        }
     }
 
     #[test]

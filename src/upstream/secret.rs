@@ -1,10 +1,10 @@
 //! Credentials kept out of answers, whatever an upstream echoes.
 //!
-//! A [`Secrets`] knows the values of the headers that carry credentials in one call. Error texts are
-//! searched for every form in which a server may repeat one: as sent, percent-encoded, escaped for
-//! HTML or JSON, and inside base64 at any offset, letters in any case. Successful replies, which are
-//! long and must stay what they are, are searched for the values as sent. Values too short to be a
-//! credential are left alone. Nothing here is stored past the call.
+//! A [`Secrets`] knows the values of the headers that carry credentials in one call. What an answer says
+//! is searched for every form in which a server may repeat one: as sent, percent-encoded, escaped for
+//! HTML or JSON, and inside base64 at any offset, letters in any case. A quick look for the shortest
+//! forms comes first, since most replies hold none. Values too short to be a credential are left
+//! alone, and so are numbers. Nothing here is stored past the call.
 
 use std::ops::Range;
 
@@ -31,9 +31,16 @@ const WITH_SLASH: &AsciiSet = &STRICT.remove(b'/');
 const COMPONENT: &AsciiSet =
     &STRICT.remove(b'!').remove(b'\'').remove(b'(').remove(b')').remove(b'*');
 
-/// The credentials of one call.
+/// The credentials of one call in every form, in lower case.
 #[derive(Default)]
-pub(super) struct Secrets(Vec<String>);
+pub(super) struct Secrets {
+    /// As texts.
+    forms: Vec<String>,
+    /// As parts of base64.
+    cores: Vec<String>,
+    /// One of these is in every text that holds any of the others.
+    needles: Vec<String>,
+}
 
 impl Secrets {
     /// The credentials in these headers.
@@ -53,45 +60,76 @@ impl Secrets {
             secrets.push(value.trim().to_owned());
         }
         secrets.retain(|secret| secret.len() >= SHORTEST);
-        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
-        secrets.dedup();
-        Self(secrets)
+        let lower = |text: String| text.to_ascii_lowercase();
+        let distinct = |mut texts: Vec<String>| {
+            texts.sort();
+            texts.dedup();
+            texts
+        };
+        let forms = distinct(secrets.iter().flat_map(|it| forms(it)).map(lower).collect());
+        // What a longer one would be found by, a shorter one within it is found by as well.
+        let long = shortest(secrets.iter().filter(|secret| secret.len() >= LONG));
+        let cores = distinct(long.iter().flat_map(|it| base64_cores(it)).map(lower).collect());
+        let needles = shortest(forms.iter().chain(&cores));
+        Self { forms, cores, needles }
     }
 
     /// A text without any form of a credential.
     pub(super) fn blank(&self, text: &str) -> String {
-        let lower = text.to_ascii_lowercase();
-        let mut found = Vec::new();
-        for secret in &self.0 {
-            for form in forms(secret) {
-                found.extend(occurrences(&lower, &form.to_ascii_lowercase()));
-            }
-            for core in base64_cores(secret) {
-                let core = core.to_ascii_lowercase();
-                let within = occurrences(&lower, &core);
-                found.extend(within.map(|range| whole_base64(&lower, range)));
-            }
-        }
-        without(text, found)
+        self.blanked(text).unwrap_or_else(|| text.to_owned())
     }
 
-    /// A text without the credentials as they were sent; `None` when there are none in it.
-    pub(super) fn blank_plain(&self, text: &str) -> Option<String> {
-        let found: Vec<_> = self.0.iter().flat_map(|secret| occurrences(text, secret)).collect();
+    /// The same; `None` when there is nothing to blank.
+    fn blanked(&self, text: &str) -> Option<String> {
+        let lower = text.to_ascii_lowercase();
+        if !self.needles.iter().any(|needle| lower.contains(needle.as_str())) {
+            return None;
+        }
+        let forms = self.forms.iter().flat_map(|form| occurrences(&lower, form));
+        let cores = self
+            .cores
+            .iter()
+            .flat_map(|core| occurrences(&lower, core).map(|range| whole_base64(&lower, range)));
+        let found: Vec<_> = forms.chain(cores).collect();
         (!found.is_empty()).then(|| without(text, found))
     }
 
-    /// A JSON text whose strings are without the credentials as they were sent; it stays valid.
+    /// Whether bytes that are passed on as they are hold a credential.
+    pub(super) fn are_in(&self, bytes: &[u8]) -> bool {
+        !self.needles.is_empty() && self.blanked(&String::from_utf8_lossy(bytes)).is_some()
+    }
+
+    /// A JSON text whose strings are without any form of a credential; it stays valid.
     pub(super) fn blank_json(&self, json: String) -> String {
-        // A credential that JSON may write with escapes shows only once they are undone.
-        let plain = |secret: &String| !secret.bytes().all(|byte| byte.is_ascii_alphanumeric());
-        let escaped = json.contains('\\') && self.0.iter().any(plain);
-        if escaped || self.0.iter().any(|secret| json.contains(secret.as_str())) {
-            rewrite_strings(&json, |contents| self.blank_plain(contents))
+        let lower = json.to_ascii_lowercase();
+        let found = self.needles.iter().any(|needle| lower.contains(needle.as_str()));
+        if found || self.may_be_escaped(&lower) {
+            rewrite_strings(&json, |contents| self.blanked(contents))
         } else {
             json
         }
     }
+
+    /// Whether JSON may write a credential so that it shows only once its escapes are undone.
+    fn may_be_escaped(&self, json: &str) -> bool {
+        let is_delicate = |needle: &String| needle.contains(['/', '"', '\\']);
+        json.contains('\\')
+            && !self.needles.is_empty()
+            && (json.contains("\\u") || self.needles.iter().any(is_delicate))
+    }
+}
+
+/// Those that hold none of the others.
+fn shortest<'a>(texts: impl Iterator<Item = &'a String>) -> Vec<String> {
+    let mut texts: Vec<_> = texts.collect();
+    texts.sort_by_key(|text| text.len());
+    let mut kept: Vec<String> = Vec::new();
+    for text in texts {
+        if !kept.iter().any(|short| text.contains(short.as_str())) {
+            kept.push(text.clone());
+        }
+    }
+    kept
 }
 
 /// What a Basic credential holds.
@@ -106,6 +144,10 @@ fn basic(scheme: &str, token: &str) -> Vec<String> {
 }
 
 fn forms(secret: &str) -> Vec<String> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    if secret.bytes().all(is_plain) {
+        return vec![secret.to_owned()]; // nothing of it is ever encoded
+    }
     let json = serde_json::Value::from(secret).to_string();
     let json = json.trim_matches('"').to_owned();
     let html = secret.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
@@ -128,9 +170,6 @@ fn forms(secret: &str) -> Vec<String> {
 /// For each offset that the value can have in a longer text, the characters of that text's base64 that
 /// depend on the value alone.
 fn base64_cores(secret: &str) -> Vec<String> {
-    if secret.len() < LONG {
-        return Vec::new();
-    }
     let mut cores = Vec::new();
     for (offset, unsure) in [(0, 0), (1, 2), (2, 3)] {
         let mut bytes = vec![0; offset];
@@ -232,6 +271,20 @@ mod tests {
     fn short_values_are_blanked_as_words_only_and_tiny_ones_never() {
         check("x-key", "abcde", "abcde abcdef xabcde", "[redacted] abcdef xabcde");
         check("x-version", "1", "1 of 11", "1 of 11");
+    }
+
+    #[test]
+    fn successes_are_blanked_in_every_form_too() {
+        let tricky = secrets("authorization", "Bearer s3cr/et+tok=en");
+        let json = |text: &str| tricky.blank_json(text.to_owned());
+        assert_eq!(json(r#"{"a":"S3cr/et+tok=en","b":1.10}"#), r#"{"a":"[redacted]","b":1.10}"#);
+        assert_eq!(json(r#"["q=s3cr%2Fet%2btok%3Den"]"#), r#"["q=[redacted]"]"#);
+        assert_eq!(json(r#"["\u0073\u0033cr\/et+tok=en"]"#), r#"["[redacted]"]"#);
+        assert_eq!(json(r#"["{\"t\":\"s3cr\\/et+tok=en\"}"]"#), r#"["{\"t\":\"[redacted]\"}"]"#);
+        let within = STANDARD.encode("token: s3cr/et+tok=en.");
+        assert_eq!(json(&format!(r#"["{}"]"#, within.replace('/', "\\/"))), r#"["[redacted]"]"#);
+        assert_eq!(json(r#"{"a":"\n\/\u00fc"}"#), r#"{"a":"\n\/\u00fc"}"#);
+        assert!(tricky.are_in(b"\xff\x00s3cr/et+tok=en") && !tricky.are_in(b"\xff\x00s3cret"));
     }
 
     #[test]

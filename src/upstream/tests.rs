@@ -576,6 +576,7 @@ impl std::io::Write for Log {
 
 #[tokio::test]
 async fn the_log_tells_a_panic_by_its_number_without_what_the_call_was_about() {
+    remember_places();
     let log = Log::default();
     let writer = log.clone();
     let subscriber =
@@ -589,6 +590,7 @@ async fn the_log_tells_a_panic_by_its_number_without_what_the_call_was_about() {
     let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
     assert!(log.contains("number=1") && log.contains("/memos/{memo}"), "{log}");
     assert!(log.contains("a fixed message"), "{log}");
+    assert_eq!(log.matches("src/upstream/tests.rs:").count(), 2, "{log}");
     assert!(!log.contains("alice") && !log.contains("abc"), "{log}");
 }
 

@@ -13,12 +13,13 @@ use std::{
 const IMPORTS: &[(&str, &[&str])] = &[
     ("diagnostic", &[]),
     ("config", &["diagnostic"]),
-    ("source", &["diagnostic", "config"]),
+    ("tls", &["diagnostic"]),
+    ("source", &["diagnostic", "config", "tls"]),
     ("openapi", &["diagnostic"]),
     ("allowlist", &["diagnostic", "config", "openapi::text"]),
     ("registry", &["diagnostic", "config", "openapi", "allowlist"]),
     ("snapshot", &["diagnostic", "config", "source", "openapi", "allowlist", "registry"]),
-    ("upstream", &["config", "registry::plan", "openapi"]),
+    ("upstream", &["config", "tls", "registry::plan", "openapi"]),
     (
         "mcp",
         &[
@@ -37,6 +38,7 @@ const IMPORTS: &[(&str, &[&str])] = &[
         &[
             "diagnostic",
             "config",
+            "tls",
             "source",
             "openapi",
             "allowlist",
@@ -51,6 +53,7 @@ const IMPORTS: &[(&str, &[&str])] = &[
         &[
             "diagnostic",
             "config",
+            "tls",
             "source",
             "openapi",
             "allowlist",
@@ -75,6 +78,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("rmcp", &["mcp"]),
     ("axum", &["mcp", "admin", "gateway"]),
     ("tower_http", &["mcp", "admin", "upstream/client"]),
+    ("rustls", &["tls"]),
     ("clap", &["cli"]),
 ];
 

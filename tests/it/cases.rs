@@ -471,6 +471,45 @@ fn k21_descriptions_are_short() {
 }
 
 #[test]
+fn k23_published_replies_are_objects_without_references() {
+    for (schema, property) in [
+        ("{$ref: '#/components/schemas/Tree'}", "children"),
+        ("{type: array, items: {$ref: '#/components/schemas/Tree'}}", "result"),
+        ("{type: string}", "result"),
+        ("{type: object, additionalProperties: false, properties: {a: {type: string}}}", "a"),
+    ] {
+        let schema = &listed(&reply(schema))["outputSchema"];
+        assert_eq!(schema["type"], "object");
+        assert!(schema["properties"][property].is_object(), "{schema}");
+        for word in ["$ref", "additionalProperties\":false", "required\":["] {
+            assert!(!schema.to_string().contains(word), "{schema}");
+        }
+    }
+}
+
+#[test]
+fn k26_the_reply_is_chosen_by_its_status() {
+    let codes = |codes: &str| {
+        let of = |part: &str| {
+            let (code, property) = part.split_once(' ').unwrap();
+            format!(
+                "{code}: {{description: d, content: {{application/json: {{schema: {{type: object, properties: {{{property}: {{type: string}}}}}}}}}}}}"
+            )
+        };
+        let all: Vec<_> = codes.split(", ").map(of).collect();
+        let listed =
+            listed(&document(&format!("  /a: {{get: {{responses: {{{}}}}}}}\n", all.join(", "))));
+        let properties =
+            listed["outputSchema"]["properties"].as_object().cloned().unwrap_or_default();
+        properties.keys().next().cloned().unwrap_or_default()
+    };
+    assert_eq!(codes("default error, 200 memo"), "memo");
+    assert_eq!(codes("2XX memo, default error"), "memo");
+    assert_eq!(codes("204 none, 201 memo, 400 error").as_str(), "memo");
+    assert_eq!(codes("default memo"), "memo");
+}
+
+#[test]
 fn k37_only_what_is_listed_is_a_tool() {
     let two = document(&format!(
         "  /a: {{get: {{operationId: A, deprecated: true, {OK}}}, post: {{operationId: B, tags: [t], {OK}}}}}\n"

@@ -68,11 +68,44 @@ fn bad_flags_exit_with_2_and_name_the_way_out() {
         (&["serve", "missing.yaml", UPSTREAM[0], UPSTREAM[1]], "missing.yaml"),
         (&["serve", "openapi.yaml", "--limit", "repply=1KiB"], "reply"),
         (&["serve", "openapi.yaml", "--stdio", "--listen", "127.0.0.1:0"], "--listen"),
+        (
+            &["serve", "openapi.yaml", "--stdio", "--inbound-token-file", "token"],
+            "--inbound-token-file",
+        ),
+        (
+            &["serve", "openapi.yaml", UPSTREAM[0], UPSTREAM[1], "--inbound-token-file", "token"],
+            "token: error: does not exist",
+        ),
+        (
+            &["serve", "openapi.yaml", UPSTREAM[0], UPSTREAM[1], "--ca-file", "ca.pem"],
+            "ca.pem: error: cannot be read",
+        ),
         (&["nonsense"], "--help"),
     ] {
         let output = toolgate(&workspace, arguments);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", text(&output.stderr));
         assert!(text(&output.stderr).contains(words), "{arguments:?}: {}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn an_operators_credential_on_an_open_address_ends_the_start_and_names_both_ways_out() {
+    let workspace = Workspace::memos();
+    let listed = workspace.read("allowlists/api.yaml");
+    let headers = "headers: { X-Key: '${file:key}' }\n";
+    workspace.write("allowlists/api.yaml", &format!("{headers}{listed}"));
+    workspace.write("allowlists/key", "k3y-s3cret");
+    let serve = ["serve", "openapi.yaml", UPSTREAM[0], UPSTREAM[1], "--listen"];
+    for listen in ["0.0.0.0:0", "[::]:0"] {
+        let output = toolgate(&workspace, &[&serve[..], &[listen]].concat());
+        assert_eq!(output.status.code(), Some(2));
+        let said = text(&output.stderr);
+        for words in
+            ["allowlists/api.yaml:1:", "--inbound-token-file FILE", "--listen 127.0.0.1:7676"]
+        {
+            assert!(said.contains(words), "{said}");
+        }
+        assert!(!said.contains("k3y-s3cret"), "{said}");
     }
 }
 

@@ -46,6 +46,9 @@ mod requests;
 /// Whatever an upstream answers becomes an object, or an error text a model can act on.
 mod results;
 
+/// Upstreams that are away, slow, broken, hostile or behind TLS; callers that leave; tokens that guard.
+mod transport;
+
 /// Several allowlists live side by side, and flags decide where each one's calls go.
 mod toolsets;
 

@@ -81,6 +81,66 @@ async fn a_reply_of_another_kind_than_documented_is_passed_on() {
 }
 
 #[tokio::test]
+async fn replies_that_break_their_document_fit_what_is_published_all_the_same() {
+    const CLOSED: &str = r#"{"type":"object","additionalProperties":false,"required":["name","price"],
+        "properties":{"name":{"type":"string","maxLength":3},"price":{"type":"number","nullable":true},
+        "state":{"type":"string","enum":["A"]},"tags":{"type":"object","additionalProperties":{"type":"string"}}}}"#;
+    for body in [
+        r#"{"name":null,"price":null}"#,
+        r#"{"name":"too long","price":"1","state":"B","tags":[]}"#,
+        r#"{"undeclared":{"deep":[null]}}"#,
+        "{}",
+    ] {
+        check(CLOSED, 200, body, serde_json::from_str(body).unwrap()).await;
+    }
+}
+
+#[tokio::test]
+async fn images_sound_and_files_are_content_of_their_own_kind() {
+    for (media_type, kind) in [
+        ("image/png", "image"),
+        ("audio/ogg", "audio"),
+        ("application/pdf", "resource"),
+        ("video/mp4", "resource"),
+    ] {
+        let server = Workspace::new(&document(OBJECT), TOOLS)
+            .serve(&Recorder::status(200, media_type, "\u{0}\u{1}"))
+            .await;
+        for era in Era::ALL {
+            let result = Client::connect(server.address, era).await.call("read", json!({})).await;
+            let described = json!({"media_type": media_type, "bytes": 2});
+            assert_eq!(result["structuredContent"], described, "{result}");
+            assert_eq!(result["content"][0]["type"], kind, "{result}");
+            let block = if kind == "resource" {
+                &result["content"][0]["resource"]
+            } else {
+                &result["content"][0]
+            };
+            assert_eq!(block["mimeType"], media_type);
+            assert!(block["data"] == "AAE=" || block["blob"] == "AAE=", "{block}");
+            let text: Value =
+                serde_json::from_str(result["content"][1]["text"].as_str().unwrap()).unwrap();
+            assert_eq!(text, described);
+        }
+    }
+}
+
+#[tokio::test]
+async fn texts_are_shown_as_they_are() {
+    for (media_type, body) in
+        [("text/html", "<p>hi</p>"), ("text/csv", "a,b\n1,2\n"), ("application/json", "OK then")]
+    {
+        let server = Workspace::new(&document(OBJECT), TOOLS)
+            .serve(&Recorder::status(200, media_type, body))
+            .await;
+        let result =
+            Client::connect(server.address, Era::Modern).await.call("read", json!({})).await;
+        assert_eq!(result["content"][0], json!({"type": "text", "text": body}), "{result}");
+        assert_eq!(result["structuredContent"]["result"], body);
+    }
+}
+
+#[tokio::test]
 async fn digits_stay_as_the_upstream_sent_them() {
     let body =
         r#"{"id": 18446744073709551615, "huge": 123456789012345678901234567890, "price": 1.10}"#;

@@ -4,7 +4,9 @@
 pub mod client;
 pub mod compile;
 pub mod instance;
+pub mod raw;
 pub mod specs;
+pub mod tls;
 pub mod upstream;
 pub mod workspace;
 

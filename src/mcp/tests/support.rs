@@ -186,7 +186,8 @@ impl Bench {
         let live = Arc::new(Live::new(snapshot.map(Arc::new), limits.removed_names));
         let stopping = CancellationToken::new();
         let origins = Origins::new(Bind::Loopback, public.iter().copied()).unwrap();
-        let settings = Settings { limits: limits.clone(), origins, stopping: stopping.clone() };
+        let settings =
+            Settings { limits: limits.clone(), origins, inbound: None, stopping: stopping.clone() };
         let service = Service::new(Router::new().fallback(echo));
         let caller = Caller::new(&limits, Some(service));
         let edge = Edge::new(Arc::clone(&live), caller, settings);

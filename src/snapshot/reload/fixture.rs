@@ -3,7 +3,7 @@
 use std::{fs, path::Path, sync::Arc};
 
 use crate::{
-    config::{Inputs, Limits, Policy},
+    config::{Inputs, Policy},
     diagnostic::Diagnostic,
     snapshot::Refusal,
     source::{References, Sources, remote::Remote},
@@ -16,16 +16,7 @@ thread_local! {
 
 /// Flags that read the allowlists of a folder.
 pub(super) fn inputs(folder: &Path) -> Inputs {
-    Inputs {
-        allowlists: Some(folder.into()),
-        allow: Vec::new(),
-        documents: Vec::new(),
-        upstreams: Vec::new(),
-        in_process: false,
-        policy: Policy::Strict,
-        keep_going: false,
-        limits: Limits::default(),
-    }
+    Inputs { allowlists: Some(folder.into()), ..Inputs::new(Policy::Strict) }
 }
 
 /// `document: NAME` on the first line.

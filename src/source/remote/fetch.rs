@@ -18,7 +18,7 @@ use hyper_util::{
 use url::Url;
 
 use super::address::{Address, redirected};
-use crate::source::file::Cap;
+use crate::{source::file::Cap, tls::Roots};
 
 /// Redirects that are followed for one document.
 const REDIRECTS: usize = 3;
@@ -67,13 +67,19 @@ enum Miss {
 type Connection<C> = legacy::Client<C, Empty<Bytes>>;
 
 /// Makes requests; certificates are loaded with the first `https`.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Client {
+    roots: Roots,
     plain: OnceLock<Connection<HttpConnector>>,
     tls: OnceLock<Result<Connection<HttpsConnector<HttpConnector>>, String>>,
 }
 
 impl Client {
+    /// Trusts the system's roots and these.
+    pub(super) fn new(roots: Roots) -> Self {
+        Self { roots, plain: OnceLock::new(), tls: OnceLock::new() }
+    }
+
     /// Looks once.
     pub(super) async fn fetch(&self, address: &Address, known: &mut Known, cap: usize) -> Outcome {
         let cap = Cap { bytes: cap, limit: Some("document") };
@@ -163,9 +169,9 @@ impl Client {
 
     fn tls(&self) -> Result<&Connection<HttpsConnector<HttpConnector>>, String> {
         let made = self.tls.get_or_init(|| {
-            let roots = HttpsConnectorBuilder::new().with_native_roots();
-            let roots = roots.map_err(|error| format!("cannot be fetched: {error}"))?;
-            Ok(builder().build(roots.https_only().enable_http1().build()))
+            let tls = self.roots.client().map_err(|words| format!("cannot be fetched: {words}"))?;
+            let connector = HttpsConnectorBuilder::new().with_tls_config(tls);
+            Ok(builder().build(connector.https_only().enable_http1().build()))
         });
         made.as_ref().map_err(Clone::clone)
     }

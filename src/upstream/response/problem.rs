@@ -6,7 +6,7 @@
 
 use http::{
     StatusCode,
-    header::{AUTHORIZATION, LOCATION, WWW_AUTHENTICATE},
+    header::{AUTHORIZATION, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE},
 };
 use serde_json::{Map, Value};
 use url::Url;
@@ -28,12 +28,30 @@ pub(super) fn text(received: &Received, context: &Context<'_>) -> String {
         _ => None,
     };
     let message = message.or_else(|| message_of(received));
-    let hint = hint(received, context).map(|hint| format!("\n{hint}")).unwrap_or_default();
+    let notes = notes(received, context);
     let said = match message {
-        Some(message) => format!("{status}: {}", tidy(&context.secrets.blank(&message))),
+        Some(message) => format!("{status}: {}", context.secrets.blank(&tidy(&message))),
         None => format!("{status} (the reply has no body)"),
     };
-    format!("{}{hint}", cut(&said, LONGEST - hint.len()))
+    format!("{}{notes}", cut(&said, LONGEST - notes.len()))
+}
+
+/// What stands below the upstream's own words, a line each; at most half of the whole.
+fn notes(received: &Received, context: &Context<'_>) -> String {
+    let headers = super::lifted(&context.plan.response_headers, &received.headers)
+        .map(|headers| format!("(response headers: {})", context.secrets.blank(&headers)));
+    let notes = [hint(received, context), patience(received, context), headers];
+    let lines: String = notes.into_iter().flatten().map(|note| format!("\n{note}")).collect();
+    cut(&lines, LONGEST / 2)
+}
+
+/// When to try again, in the upstream's own words.
+fn patience(received: &Received, context: &Context<'_>) -> Option<String> {
+    let busy = [StatusCode::TOO_MANY_REQUESTS, StatusCode::SERVICE_UNAVAILABLE];
+    let after = received.headers.get(RETRY_AFTER).filter(|_| busy.contains(&received.status))?;
+    let after = context.secrets.blank(cut(after.to_str().ok()?, 40).trim());
+    let unit = if after.bytes().all(|byte| byte.is_ascii_digit()) { " s" } else { "" };
+    Some(format!("Try again after {after}{unit}."))
 }
 
 /// `404 Not Found`
@@ -58,7 +76,7 @@ fn message_of(received: &Received) -> Option<String> {
         };
     }
     if let Ok(value) = serde_json::from_str::<Value>(text) {
-        return Some(of_json(&value));
+        return Some(of_json(&value, received.status));
     }
     let start: String = text.chars().take(15).collect::<String>().to_ascii_lowercase();
     let html = media.essence == "text/html" || media.essence == "application/xhtml+xml";
@@ -69,7 +87,7 @@ fn message_of(received: &Received) -> Option<String> {
 }
 
 /// The message of a JSON error body with its field errors.
-fn of_json(value: &Value) -> String {
+fn of_json(value: &Value, status: StatusCode) -> String {
     let message = message(value, DEPTH);
     let mut parts: Vec<String> = message.into_iter().collect();
     for field in fields(value) {
@@ -77,7 +95,18 @@ fn of_json(value: &Value) -> String {
             parts.push(field);
         }
     }
-    if parts.is_empty() { value.to_string() } else { parts.join("; ") }
+    // A message that only repeats the status gives way to anything that says more.
+    let says_more = |part: &String| Some(part.as_str()) != status.canonical_reason();
+    if parts.iter().any(says_more) {
+        parts.retain(says_more);
+    }
+    match parts.pop() {
+        None => value.to_string(),
+        Some(last) => {
+            let sentence = |part: String| format!("{}; ", part.trim_end_matches('.'));
+            parts.into_iter().map(sentence).collect::<String>() + &last
+        }
+    }
 }
 
 fn message(value: &Value, depth: usize) -> Option<String> {
@@ -91,6 +120,7 @@ fn message(value: &Value, depth: usize) -> Option<String> {
     let within = |name: &str| object.get(name).and_then(|value| message(value, depth));
     within("message")
         .or_else(|| within("detail"))
+        .or_else(|| described(object))
         .or_else(|| within("error"))
         .or_else(|| within("title"))
         .or_else(|| within("description"))
@@ -98,12 +128,19 @@ fn message(value: &Value, depth: usize) -> Option<String> {
         .or_else(|| listed(object.get("errors")?))
 }
 
+/// OAuth's way: a code in `error`, and what it means beside it.
+fn described(object: &Map<String, Value>) -> Option<String> {
+    let code = said(object.get("error")?.as_str()?)?;
+    let meaning = said(object.get("error_description")?.as_str()?)?;
+    Some(format!("{code}: {meaning}"))
+}
+
 /// Errors of single fields, each `where: what`.
 fn fields(value: &Value) -> Vec<String> {
     let inner = value.get("error").filter(|error| error.is_object());
     let mut fields = Vec::new();
     for object in [Some(value), inner].into_iter().flatten() {
-        for name in ["errors", "detail", "exception_detail"] {
+        for name in ["errors", "detail", "exception_detail", "invalid-params", "invalid_params"] {
             match object.get(name) {
                 Some(Value::Array(items)) => fields.extend(items.iter().filter_map(item)),
                 Some(Value::Object(members)) if name == "errors" => {
@@ -112,8 +149,12 @@ fn fields(value: &Value) -> Vec<String> {
                 _ => {}
             }
         }
-        let details = object.get("details").and_then(Value::as_array);
-        fields.extend(details.into_iter().flatten().flat_map(violations));
+        match object.get("details") {
+            Some(Value::Array(items)) => fields.extend(items.iter().flat_map(violations)),
+            Some(Value::Object(members)) => fields.extend(by_field(members)),
+            Some(Value::String(text)) => fields.extend(said(text)),
+            _ => {}
+        }
     }
     fields
 }
@@ -161,6 +202,7 @@ fn item(value: &Value) -> Option<String> {
         .iter()
         .find_map(|name| said(object.get(*name)?.as_str()?));
     match (place(object), words) {
+        (Some(place), Some(words)) if words.starts_with(&place) => Some(words),
         (Some(place), Some(words)) => Some(format!("{place}: {words}")),
         (None, Some(words)) => Some(words),
         (Some(place), None) => Some(place),
@@ -170,7 +212,7 @@ fn item(value: &Value) -> Option<String> {
 
 fn place(object: &Map<String, Value>) -> Option<String> {
     let pointer = object.get("source").and_then(|source| source.get("pointer"));
-    let named = ["loc", "field", "path", "pointer", "location", "param", "parameter"]
+    let named = ["loc", "field", "name", "path", "pointer", "location", "param", "parameter"]
         .iter()
         .find_map(|name| object.get(*name));
     match named.or(pointer)? {
@@ -214,13 +256,25 @@ fn redirect(received: &Received, context: &Context<'_>) -> Option<String> {
         Upstream::Origin(origin) => origin.to_string(),
         Upstream::Service => "http://localhost".to_owned(),
     };
-    let base = Url::parse(&base).ok()?;
+    let base = Url::parse(&base).ok()?.join(context.path).ok()?;
     let place = match base.join(location) {
-        Ok(url) if url.origin() == base.origin() => "another path of the same origin".to_owned(),
-        Ok(url) if url.origin().is_tuple() => format!("`{}`", url.origin().ascii_serialization()),
+        Ok(url) if url.origin().is_tuple() => pointed(&url, &base),
         _ => "another place".to_owned(),
     };
     Some(format!("it points to {place}; redirects are not followed"))
+}
+
+fn pointed(url: &Url, base: &Url) -> String {
+    let origin = url.origin().ascii_serialization();
+    if url.origin() != base.origin() {
+        return format!("`{origin}`");
+    }
+    match url.path().strip_suffix('/') == Some(base.path()) {
+        true => format!(
+            "the same path of `{origin}` with a `/` at its end (`path:` in the allowlist adds it)"
+        ),
+        false => format!("another path of `{origin}`"),
+    }
 }
 
 /// How a caller without a credential gives one.
@@ -282,8 +336,13 @@ mod tests {
         let (plan, target, token) =
             (plan(), target("http://api.test"), HeaderValue::from_static("Bearer t0ken-t0ken"));
         let secrets = Secrets::of([(&AUTHORIZATION, &token)]);
-        let context =
-            Context { plan: &plan, target: &target, secrets: &secrets, has_credential: true };
+        let context = Context {
+            plan: &plan,
+            target: &target,
+            path: "/memos/abc",
+            secrets: &secrets,
+            has_credential: true,
+        };
         text(received, &context)
     }
 
@@ -308,6 +367,10 @@ mod tests {
         json(r#"{"detail":"Not found."}"#, "Not found.");
         json(r#"{"error":{"message":"no such memo","code":5}}"#, "no such memo");
         json(r#"{"error":"boom"}"#, "boom");
+        json(
+            r#"{"error":"invalid_grant","error_description":"the code is used up"}"#,
+            "invalid_grant: the code is used up",
+        );
         json(r#"{"title":"Conflict","status":409}"#, "Conflict");
         json(r#"{"title":"Bad","detail":"name is taken"}"#, "name is taken");
         json(r#"{"description":"why"}"#, "why");
@@ -349,7 +412,28 @@ mod tests {
             r#"{"errors":[{"source":{"pointer":"/data/name"},"detail":"is taken"}]}"#,
             "/data/name: is taken",
         );
+        json(
+            r#"{"title":"Bad request","invalid-params":[{"name":"age","reason":"must be positive"}]}"#,
+            "Bad request; age: must be positive",
+        );
+        json(
+            r#"{"errno":107,"error":"Invalid parameters","message":"Required","details":[{"location":"body","name":"data","description":"data: Required"}]}"#,
+            "Required; data: Required",
+        );
         json(r#"{"message":"m","details":[{"@type":"t","debug":"stack"}]}"#, "m");
+        json(
+            r#"{"error":"Unprocessable Entity","details":{"id":"nope","resource":"record","n":1}}"#,
+            "id: nope; resource: record",
+        );
+        json(
+            r#"{"error":"Unprocessable Entity","details":"the name is taken"}"#,
+            "the name is taken",
+        );
+        json(r#"{"error":"Unprocessable Entity"}"#, "Unprocessable Entity");
+        json(
+            r#"{"message":"Invalid request.","errors":[{"field":"a","message":"is empty."},{"field":"b","message":"is long."}]}"#,
+            "Invalid request; a: is empty; b: is long.",
+        );
     }
 
     #[test]
@@ -417,8 +501,11 @@ mod tests {
         redirect_to("http://other.test/a?token=1", "`http://other.test`");
         redirect_to("https://user:pass@other.test:8443/a", "`https://other.test:8443`");
         redirect_to("//other.test/a", "`http://other.test`");
-        redirect_to("/memos/", "another path of the same origin");
-        redirect_to("http://api.test/memos/", "another path of the same origin");
+        redirect_to("/memos/", "another path of `http://api.test`");
+        redirect_to("abcd?x", "another path of `http://api.test`");
+        let slash = "the same path of `http://api.test` with a `/` at its end (`path:` in the allowlist adds it)";
+        redirect_to("http://api.test/memos/abc/", slash);
+        redirect_to("/memos/abc/?page=1", slash);
         redirect_to("mailto:a@b", "another place");
     }
 
@@ -428,7 +515,8 @@ mod tests {
         let received =
             reply(401, &[("www-authenticate", "Basic realm=\"x\"")], r#"{"message":"sign in"}"#);
         let ask = |target: &Target| {
-            let context = Context { plan: &plan, target, secrets: &secrets, has_credential: false };
+            let context =
+                Context { plan: &plan, target, path: "", secrets: &secrets, has_credential: false };
             text(&received, &context)
         };
         let forwarding = ask(&target);
@@ -438,10 +526,46 @@ mod tests {
         assert!(ask(&target).contains("`forward: [authorization]`"));
         assert!(!said(&received).contains("credential"));
         let long = reply(401, &[], &"x".repeat(5000));
-        let context =
-            Context { plan: &plan, target: &target, secrets: &secrets, has_credential: false };
+        let context = Context {
+            plan: &plan,
+            target: &target,
+            path: "",
+            secrets: &secrets,
+            has_credential: false,
+        };
         let long = text(&long, &context);
         assert!(long.len() <= LONGEST && long.contains("`headers:` in its allowlist"), "{long}");
+    }
+
+    #[test]
+    fn headers_that_the_allowlist_lifts_and_the_time_to_wait_stand_below() {
+        let mut plan = plan();
+        plan.response_headers = vec!["sl-violations".parse().unwrap()];
+        let token = HeaderValue::from_static("Bearer t0ken-t0ken");
+        let (target, secrets) =
+            (target("http://api.test"), Secrets::of([(&AUTHORIZATION, &token)]));
+        let context = Context {
+            plan: &plan,
+            target: &target,
+            path: "",
+            secrets: &secrets,
+            has_credential: true,
+        };
+        let headers = [("sl-violations", "no t0ken-t0ken"), ("retry-after", "7")];
+        assert_eq!(
+            text(&reply(429, &headers, "slow down"), &context),
+            "429 Too Many Requests: slow down\nTry again after 7 s.\n(response headers: {\"sl-violations\":\"no [redacted]\"})"
+        );
+        let long = reply(
+            503,
+            &[("retry-after", "t0ken-t0ken"), ("sl-violations", &"x".repeat(5000))],
+            &"y".repeat(5000),
+        );
+        let long = text(&long, &context);
+        assert!(
+            long.len() <= LONGEST && long.contains("after [redacted].") && !long.contains("t0ken"),
+            "{long}"
+        );
     }
 
     #[test]

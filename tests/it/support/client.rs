@@ -103,6 +103,32 @@ impl Client {
         (status, String::from_utf8(body.to_vec()).unwrap())
     }
 
+    /// The id of the newest request.
+    pub fn last_id(&self) -> u64 {
+        self.ids.load(Ordering::Relaxed) - 1
+    }
+
+    /// One notification.
+    pub async fn notify(&self, method: &str, params: Value) {
+        let message = json!({"jsonrpc": "2.0", "method": method, "params": params});
+        let reply = self.send("POST", Some((method, &message)), None).await;
+        assert_eq!(reply.status(), 202);
+    }
+
+    /// A modern `tools/list` under any verb, without a connection of its own.
+    pub async fn bare(
+        address: SocketAddr,
+        verb: &str,
+        headers: &[(&str, &str)],
+    ) -> (http::StatusCode, http::HeaderMap, String) {
+        let client = Self::connect_with(address, Era::Modern, headers).await;
+        let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": modern_meta()}});
+        let (parts, body) =
+            client.send(verb, Some(("tools/list", &message)), None).await.into_parts();
+        let body = body.collect().await.unwrap().to_bytes();
+        (parts.status, parts.headers, String::from_utf8(body.to_vec()).unwrap())
+    }
+
     /// One request; the whole JSON-RPC message that answers it.
     pub async fn request(&self, method: &str, params: Value) -> Value {
         self.exchange(method, params).await.1
@@ -112,7 +138,10 @@ impl Client {
         let id = self.ids.fetch_add(1, Ordering::Relaxed);
         let name = params["name"].as_str().map(str::to_owned);
         if self.era == Era::Modern {
-            params["_meta"] = modern_meta();
+            let mut meta = modern_meta();
+            let given = params["_meta"].as_object().cloned().unwrap_or_default();
+            meta.as_object_mut().unwrap().extend(given);
+            params["_meta"] = meta;
         }
         let message = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
         let reply = self.send("POST", Some((method, &message)), name.as_deref()).await;

@@ -1,5 +1,8 @@
 //! An upstream for tests that follows a script on the bare socket, so that it can misbehave in ways no
-//! HTTP library allows. It records what it was sent.
+//! HTTP library allows, and that can speak TLS. It records what it was sent. The unit tests of
+//! `upstream` use it too.
+
+#![allow(unreachable_pub, dead_code, reason = "two sets of tests share it, neither uses all of it")]
 
 use std::{
     sync::{
@@ -10,13 +13,31 @@ use std::{
 };
 
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
+    io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
     net::{TcpListener, TcpStream},
 };
+use tokio_rustls::TlsAcceptor;
+
+/// A connection with or without TLS.
+trait Stream: AsyncRead + AsyncWrite + Unpin + Send {
+    fn reset_at_end(&self);
+}
+
+impl Stream for TcpStream {
+    fn reset_at_end(&self) {
+        self.set_zero_linger().unwrap();
+    }
+}
+
+impl Stream for tokio_rustls::server::TlsStream<TcpStream> {
+    fn reset_at_end(&self) {
+        self.get_ref().0.reset_at_end();
+    }
+}
 
 /// What a connection does, in turn; after the last step it is closed.
 #[derive(Clone, Debug)]
-pub(super) enum Step {
+pub enum Step {
     /// Reads one request and records it.
     Read,
     /// Sends this.
@@ -33,22 +54,22 @@ pub(super) enum Step {
     Echo(&'static str, &'static str),
 }
 
-pub(super) fn send(text: &str) -> Step {
+pub fn send(text: &str) -> Step {
     Step::Send(text.as_bytes().to_vec())
 }
 
 /// A whole response.
-pub(super) fn respond(status: &str, headers: &str, body: impl AsRef<[u8]>) -> Step {
+pub fn respond(status: &str, headers: &str, body: impl AsRef<[u8]>) -> Step {
     let body = body.as_ref();
     let head = format!("HTTP/1.1 {status}\r\n{headers}content-length: {}\r\n\r\n", body.len());
     Step::Send([head.as_bytes(), body].concat())
 }
 
-pub(super) const JSON: &str = "content-type: application/json\r\n";
+pub const JSON: &str = "content-type: application/json\r\n";
 
 #[derive(Clone, Debug)]
-pub(super) struct Raw {
-    pub(super) origin: String,
+pub struct Raw {
+    pub origin: String,
     log: Arc<Log>,
 }
 
@@ -61,36 +82,50 @@ struct Log {
 
 impl Raw {
     /// Serves the first connection by the first script and so on; the last script serves the rest.
-    pub(super) async fn serve(scripts: Vec<Vec<Step>>) -> Self {
+    pub async fn serve(scripts: Vec<Vec<Step>>) -> Self {
+        Self::listen(scripts, None).await
+    }
+
+    /// The same behind TLS, for `localhost`.
+    pub async fn serve_tls(scripts: Vec<Vec<Step>>, tls: TlsAcceptor) -> Self {
+        Self::listen(scripts, Some(tls)).await
+    }
+
+    async fn listen(scripts: Vec<Vec<Step>>, tls: Option<TlsAcceptor>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let origin = format!("http://{}", listener.local_addr().unwrap());
+        let address = listener.local_addr().unwrap();
+        let origin = match tls {
+            None => format!("http://{address}"),
+            Some(_) => format!("https://localhost:{}", address.port()),
+        };
         let log = Arc::<Log>::default();
         let raw = Self { origin, log: Arc::clone(&log) };
         tokio::spawn(async move {
             loop {
                 let (stream, _) = listener.accept().await.unwrap();
                 let nth = log.connections.fetch_add(1, SeqCst).min(scripts.len() - 1);
-                tokio::spawn(play(stream, scripts[nth].clone(), Arc::clone(&log)));
+                let (script, log, tls) = (scripts[nth].clone(), Arc::clone(&log), tls.clone());
+                tokio::spawn(greet(stream, script, log, tls));
             }
         });
         raw
     }
 
     /// Serves every connection alike, one request each.
-    pub(super) async fn answering(step: Step) -> Self {
+    pub async fn answering(step: Step) -> Self {
         Self::serve(vec![vec![Step::Read, step]]).await
     }
 
-    pub(super) fn requests(&self) -> Vec<String> {
+    pub fn requests(&self) -> Vec<String> {
         self.log.requests.lock().unwrap().clone()
     }
 
-    pub(super) fn n_connections(&self) -> usize {
+    pub fn n_connections(&self) -> usize {
         self.log.connections.load(SeqCst)
     }
 
     /// Waits until a client has closed its end of a connection whose script waits for that.
-    pub(super) async fn until_closed(&self) {
+    pub async fn until_closed(&self) {
         for _ in 0..200 {
             if self.log.closed.load(SeqCst) > 0 {
                 return;
@@ -101,7 +136,15 @@ impl Raw {
     }
 }
 
-async fn play(mut stream: TcpStream, script: Vec<Step>, log: Arc<Log>) {
+/// A client that does not trust the certificate leaves before the script begins.
+async fn greet(stream: TcpStream, script: Vec<Step>, log: Arc<Log>, tls: Option<TlsAcceptor>) {
+    let Some(tls) = tls else { return play(stream, script, log).await };
+    if let Ok(stream) = tls.accept(stream).await {
+        play(stream, script, log).await;
+    }
+}
+
+async fn play(mut stream: impl Stream, script: Vec<Step>, log: Arc<Log>) {
     let mut last = String::new();
     for step in script {
         match step {
@@ -119,7 +162,7 @@ async fn play(mut stream: TcpStream, script: Vec<Step>, log: Arc<Log>) {
                 while stream.read(&mut [0; 1024]).await.is_ok_and(|n| n > 0) {}
                 log.closed.fetch_add(1, SeqCst);
             }
-            Step::Reset => stream.set_zero_linger().unwrap(),
+            Step::Reset => stream.reset_at_end(),
             Step::Echo(status, content_type) => {
                 let body = echo(&last, content_type);
                 let Step::Send(bytes) =
@@ -147,7 +190,7 @@ fn echo(request: &str, content_type: &str) -> String {
 }
 
 /// One request as text: its head, and as many bytes as Content-Length says.
-async fn read(stream: &mut TcpStream) -> Option<String> {
+async fn read(stream: &mut impl Stream) -> Option<String> {
     let mut bytes = Vec::new();
     loop {
         let mut chunk = [0; 4096];
