@@ -34,7 +34,7 @@ pub(super) struct DiffArgs {
     #[command(flatten)]
     inputs: InputArgs,
 
-    /// Print one JSON object: breaking, added, removed, renamed, changed
+    /// Print JSON: breaking, added, removed, renamed, changed
     #[arg(long)]
     json: bool,
 }

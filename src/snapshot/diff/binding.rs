@@ -40,6 +40,23 @@ impl Place<'_> {
     }
 }
 
+impl Place<'_> {
+    /// Whether both are in the same part under names of the same letters: `pageSize`, `page_size`.
+    fn is_respelled(self, other: Self) -> bool {
+        let letters = |name: &str| {
+            let letters = name.chars().filter(|c| c.is_alphanumeric());
+            letters.map(|c| c.to_ascii_lowercase()).collect::<String>()
+        };
+        match (self, other) {
+            (Self::Query(one), Self::Query(other))
+            | (Self::Header(one), Self::Header(other))
+            | (Self::Cookie(one), Self::Cookie(other))
+            | (Self::Field(one), Self::Field(other)) => letters(one) == letters(other),
+            _ => false,
+        }
+    }
+}
+
 impl fmt::Display for Place<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -77,12 +94,17 @@ fn arguments(plan: &Plan) -> impl Iterator<Item = (Place<'_>, &str)> {
     values(plan).into_iter().filter_map(|(place, source)| Some((place, source.argument()?)))
 }
 
-/// Old and new name of every argument that kept its place and not its name.
+/// Old and new name of every argument that kept its place and not its name. A place is also kept where
+/// only the case or the underscores of its name changed, as between two styles of a generator.
 pub(in crate::snapshot) fn renamed_arguments(old: &Tool, new: &Tool) -> Vec<(String, String)> {
-    let now: Vec<_> = arguments(&new.plan).collect();
-    let renamed = arguments(&old.plan).filter_map(|(place, name)| {
-        let (_, to) = now.iter().find(|(other, _)| *other == place)?;
-        (*to != name).then(|| (name.to_owned(), (*to).to_owned()))
+    let (before, now): (Vec<_>, Vec<_>) =
+        (arguments(&old.plan).collect(), arguments(&new.plan).collect());
+    let is_new = |(place, _): &&(Place<'_>, &str)| before.iter().all(|(old, _)| old != place);
+    let renamed = before.iter().filter_map(|(place, name)| {
+        let same = now.iter().find(|(other, _)| other == place);
+        let alike = || now.iter().filter(is_new).find(|(other, _)| other.is_respelled(*place));
+        let (_, to) = same.or_else(alike)?;
+        (to != name).then(|| ((*name).to_owned(), (*to).to_owned()))
     });
     renamed.collect()
 }

@@ -452,15 +452,14 @@ fn tools_are_added_removed_and_renamed() {
     built(
         of(LIST),
         of(named),
-        "0 added, 0 removed, 1 renamed, 1 changed, 1 breaking: get_memo→read_memo! ~read_memo
-! Aliases does not answer to `get_memo` any more",
+        "0 added, 0 removed, 1 renamed, 0 changed, 1 breaking: get_memo→read_memo!",
     );
     let kept = "tools: [{ operation: get_memo, name: read_memo, aliases: [get_memo] }]";
     built(of(LIST), of(kept), "0 added, 0 removed, 1 renamed, 0 changed: get_memo→read_memo");
     built(
         of(kept),
         of(named),
-        "0 added, 0 removed, 0 changed, 1 breaking: ~read_memo!
+        "0 added, 0 removed, 1 changed, 1 breaking: ~read_memo!
 ! Aliases does not answer to `get_memo` any more",
     );
 }
@@ -489,6 +488,13 @@ fn an_argument_of_another_name_in_the_same_place_is_renamed() {
         (&plain, "tools: [{ operation: get_memo, arguments: { size: { name: limit } } }]"),
         "0 added, 0 removed, 1 changed, 1 breaking: ~get_memo!
 ! InputNarrowed `size`: is called `limit` now",
+    );
+    let respelled = document("- { name: Size_, in: query, schema: { type: integer } }");
+    built(
+        (&plain, LIST),
+        (&respelled, LIST),
+        "0 added, 0 removed, 1 changed, 1 breaking: ~get_memo!
+! InputNarrowed `size`: is called `Size_` now",
     );
     let other = plain.replace("{memo}", "{id}").replace("name: memo,", "name: id,");
     built(
