@@ -131,6 +131,14 @@ paths:
   /b: { get: { operationId: other, responses: { '204': { description: ok } } } }
 ";
 
+/// `read` under another name, with its argument under another name, and `other` no more.
+const RENAMED: &str = "tools: [{ operation: read, name: fetch, aliases: [read], arguments: { size: { name: limit } } }]";
+
+async fn until(client: &Client, n_tools: usize) {
+    let listed = || async { (client.names().await.len() == n_tools).then_some(()) };
+    eventually("the list", listed).await;
+}
+
 #[tokio::test]
 async fn a_caller_of_what_a_swap_took_away_is_told() {
     let workspace = Workspace::new(DOCUMENT, "tools: [read, other]");
@@ -138,17 +146,9 @@ async fn a_caller_of_what_a_swap_took_away_is_told() {
     for era in Era::ALL {
         workspace.replace("allowlists/api.yaml", "tools: [read, other]");
         let client = Client::connect(server.address, era).await;
-        let listed = |n: usize| {
-            let client = client.clone();
-            eventually("the list", move || {
-                let client = client.clone();
-                async move { (client.names().await.len() == n).then_some(()) }
-            })
-        };
-        listed(2).await;
-        let renamed = "tools: [{ operation: read, name: fetch, aliases: [read], arguments: { size: { name: limit } } }]";
-        workspace.replace("allowlists/api.yaml", renamed);
-        listed(1).await;
+        until(&client, 2).await;
+        workspace.replace("allowlists/api.yaml", RENAMED);
+        until(&client, 1).await;
         let told = client.call("read", json!({"size": 1})).await;
         let text = told["content"][0]["text"].as_str().unwrap();
         assert_eq!(told["isError"], true, "{told}");

@@ -96,7 +96,7 @@ fn arguments<'a>(old: &Side<'a>, new: &Side<'a>, renames: &Renames) -> Vec<About
     for (name, now) in properties(new.root) {
         let is_other = is_old(name) && !renames.iter().any(|(from, _)| from == name);
         if !is_renamed(name) && !is_other {
-            judge.added(now, (old.root, new.requires(name)), name);
+            judge.added(now, (Some(old.additional()), new.requires(name)), name);
         }
         changes.extend(judge.take().into_iter().map(|found| about(name, found)));
     }

@@ -223,6 +223,8 @@ impl<'a> Judge<'a> {
                 continue;
             }
             let same = match (old.get(key), new.get(key)) {
+                // What is left to them depends on everything beside them.
+                (Some(_), Some(_)) if key.starts_with("unevaluated") => old == new,
                 (Some(old), Some(new)) => self.alike(old, new, 0),
                 _ => false,
             };

@@ -24,21 +24,27 @@ impl<'a> Judge<'a> {
                 None => self.narrowed(&place, "removed"),
             }
         }
+        // An object of which nothing is said is there to hold any name.
+        let is_free = !old.contains_key("properties");
+        let others = old.get("additionalProperties").or(is_free.then_some(&ANYTHING));
         for (name, now) in properties(new).filter(|(name, _)| property(old, name).is_none()) {
-            self.added(now, (old, requires(new, name)), &below(place, name));
+            if old.contains_key("patternProperties") {
+                self.unproved(&below(place, name), "what it may be");
+            }
+            self.added(now, (others, requires(new, name)), &below(place, name));
         }
         self.required(old, new, place);
         self.additional(old.get("additionalProperties"), new.get("additionalProperties"), place);
     }
 
-    /// A property that only the new schema knows.
+    /// A property that only the new schema knows; `others` is what the old one says of such names.
     pub(in crate::snapshot::diff) fn added(
         &mut self,
         now: &'a Value,
-        (old, required): (&'a Map<String, Value>, bool),
+        (others, required): (Option<&'a Value>, bool),
         place: &str,
     ) {
-        match old.get("additionalProperties") {
+        match others {
             _ if required => self.narrowed(place, "added, and required"),
             Some(before) if *before != Value::Bool(false) && !self.covers(before, now) => {
                 self.narrowed(place, "could be anything, and has a schema now");
