@@ -169,3 +169,17 @@ impl Diff {
         }
     }
 }
+
+/// Places that a line lists before it only counts them.
+const PLACES_SHOWN: usize = 6;
+
+/// One line for all places that only have other words.
+fn other_words(places: &[String]) -> Option<Change> {
+    let shown = places.iter().take(PLACES_SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    let more = match places.len().saturating_sub(PLACES_SHOWN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let words = format!("other words for {shown}{more}");
+    (!places.is_empty()).then(|| Change::safe(Aspect::Texts, words))
+}

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{
-    Aspect, Change, Effect, Seen, binding,
+    Aspect, Change, Effect, Seen, binding, other_words,
     schema::{Defs, Found, Judge, Way, properties, property},
 };
 use crate::{diagnostic::quote, registry::check::Accepts};
@@ -85,7 +85,9 @@ fn arguments<'a>(old: &Side<'a>, new: &Side<'a>, renames: &Renames) -> Vec<About
                 if let Some(to) = renamed {
                     judge.narrowed(name, &format!("is called {} now", quote(to)));
                 }
-                judge.judge(before, now, to);
+                if !judge.alike(before, now) {
+                    judge.judge(before, now, to);
+                }
                 demand(&mut judge, to, (old.requires(name), new.requires(to)));
             }
         }
@@ -158,10 +160,7 @@ fn shown(old: &Seen, new: &Seen, renames: &Renames, found: &[About]) -> Vec<Abou
             texts.push(quote(name));
         }
     }
-    if !texts.is_empty() {
-        let words = format!("other words for {}", few(&texts));
-        changes.push((String::new(), Change::safe(Aspect::Texts, words)));
-    }
+    changes.extend(other_words(&texts).map(|change| (String::new(), change)));
     changes
 }
 
@@ -182,16 +181,5 @@ fn defaults(old: &Value, new: &Value, place: &str, tell: &mut dyn FnMut(String))
         if let Some(before) = property(old, name) {
             defaults(before, now, &format!("{place}.{name}"), tell);
         }
-    }
-}
-
-/// Names that a line lists before it only counts them.
-const NAMES_SHOWN: usize = 6;
-
-fn few(names: &[String]) -> String {
-    let shown = names.iter().take(NAMES_SHOWN).cloned().collect::<Vec<_>>().join(", ");
-    match names.len().saturating_sub(NAMES_SHOWN) {
-        0 => shown,
-        more => format!("{shown} and {more} more"),
     }
 }

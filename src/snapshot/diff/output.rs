@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Aspect, Change, kind::Kind, schema::properties};
+use super::{Aspect, Change, kind::Kind, other_words, schema::properties};
 use crate::diagnostic::quote;
 
 /// Everything that changed about what a call gives.
@@ -23,6 +23,7 @@ pub(super) fn changes(
         (Some(old), Some(new)) => {
             let mut walk = Walk::default();
             walk.fields(old, new, "");
+            walk.changes.extend(other_words(&walk.words));
             walk.changes
         }
     }
@@ -31,6 +32,8 @@ pub(super) fn changes(
 #[derive(Default)]
 struct Walk {
     changes: Vec<Change>,
+    /// Fields with another description.
+    words: Vec<String>,
 }
 
 impl Walk {
@@ -74,8 +77,7 @@ impl Walk {
         self.fields(old, new, place);
         let said = |node: &Map<String, Value>| Kind::rest(node).to_owned();
         if said(old) != said(new) {
-            let words = format!("other words for {}", quote(place));
-            self.changes.push(Change::safe(Aspect::Texts, words));
+            self.words.push(quote(place));
         }
     }
 

@@ -35,8 +35,11 @@ pub(super) struct Found {
 /// What references of a side lead to, by their last part; a saved list has none.
 pub(super) type Defs<'a> = Option<&'a Map<String, Value>>;
 
-/// Pairs of schemas that are looked at for one tool; more is not judged.
+/// Pairs of schemas that are judged for one tool; more are not.
 const PAIRS: usize = 20_000;
+
+/// Pairs of values that are held against each other for one tool, which is quick.
+const LOOKS: usize = 1_000_000;
 
 /// Keywords that accept and refuse nothing.
 const SILENT: [&str; 8] = [
@@ -65,6 +68,7 @@ pub(super) struct Judge<'a> {
     /// Pairs whose differences are in `found` already.
     done: HashSet<Pair>,
     left: usize,
+    looks: usize,
     /// Only whether something is narrowed is asked.
     trial: bool,
     found: Vec<Found>,
@@ -73,7 +77,8 @@ pub(super) struct Judge<'a> {
 impl<'a> Judge<'a> {
     pub(super) fn new(old: Defs<'a>, new: Defs<'a>) -> Self {
         let (above, done) = (HashSet::new(), HashSet::new());
-        Self { old, new, above, done, left: PAIRS, trial: false, found: Vec::new() }
+        let (left, looks) = (PAIRS, LOOKS);
+        Self { old, new, above, done, left, looks, trial: false, found: Vec::new() }
     }
 
     /// Everything that was found since the last call; what comes next is judged afresh.
@@ -107,19 +112,13 @@ impl<'a> Judge<'a> {
         if self.above.contains(&pair) || !self.done.insert(pair) {
             return;
         }
-        if !self.pay() || self.above.len() >= DEEPEST {
+        if self.left == 0 || self.above.len() >= DEEPEST {
             return self.unproved(place, "something");
         }
+        self.left -= 1;
         self.above.insert(pair);
         self.node(old, new, place);
         self.above.remove(&pair);
-    }
-
-    /// Whether there is still something to spend on looking.
-    fn pay(&mut self) -> bool {
-        let is_left = self.left > 0;
-        self.left = self.left.saturating_sub(1);
-        is_left
     }
 
     fn node(&mut self, old: &'a Value, new: &'a Value, place: &str) {
@@ -139,11 +138,12 @@ impl<'a> Judge<'a> {
         let mut judge = Judge {
             above: self.above.clone(),
             left: self.left,
+            looks: self.looks,
             trial: true,
             ..Self::new(self.old, self.new)
         };
         judge.judge(old, new, "");
-        self.left = judge.left;
+        (self.left, self.looks) = (judge.left, judge.looks);
         judge.found.iter().all(|found| found.way == Way::Widened)
     }
 
@@ -152,10 +152,19 @@ impl<'a> Judge<'a> {
         if self.trial {
             return false;
         }
+        let other = self.unlike(new, old, true);
         let mut back = Judge { left: self.left, trial: true, ..Self::new(self.new, self.old) };
-        let more = new.iter().any(|new| !old.iter().any(|old| back.covers(new, old)));
+        let more = other.into_iter().any(|new| !old.iter().any(|old| back.covers(new, old)));
         self.left = back.left;
         more
+    }
+
+    /// Those of `some` that equal none of `others`; `some` are the new side's when `backwards`.
+    fn unlike(&mut self, some: &'a [Value], others: &[Value], backwards: bool) -> Vec<&'a Value> {
+        let mut equals = |one: &Value, other: &Value| {
+            if backwards { self.alike(other, one) } else { self.alike(one, other) }
+        };
+        some.iter().filter(|one| !others.iter().any(|other| equals(one, other))).collect()
     }
 
     fn map(&mut self, old: &'a Map<String, Value>, new: &'a Map<String, Value>, place: &str) {
@@ -225,7 +234,7 @@ impl<'a> Judge<'a> {
             let same = match (old.get(key), new.get(key)) {
                 // What is left to them depends on everything beside them.
                 (Some(_), Some(_)) if key.starts_with("unevaluated") => old == new,
-                (Some(old), Some(new)) => self.alike(old, new, 0),
+                (Some(old), Some(new)) => self.alike(old, new),
                 _ => false,
             };
             if !same {
@@ -241,20 +250,37 @@ impl<'a> Judge<'a> {
     }
 
     /// Whether two values are equal, references followed; what is too deep or too much is not.
-    fn alike(&mut self, old: &Value, new: &Value, depth: usize) -> bool {
+    pub(super) fn alike(&mut self, old: &Value, new: &Value) -> bool {
+        self.is_alike(old, new, &mut HashSet::new(), 0)
+    }
+
+    /// A pair that is under way is taken for equal: were it not, the whole would not be.
+    fn is_alike(
+        &mut self,
+        old: &Value,
+        new: &Value,
+        known: &mut HashSet<Pair>,
+        depth: usize,
+    ) -> bool {
         let (old, new) = (follow(old, self.old), follow(new, self.new));
-        if depth > DEEPEST || !self.pay() {
+        if !known.insert((std::ptr::from_ref(old), std::ptr::from_ref(new))) {
+            return true;
+        }
+        if depth > DEEPEST || self.looks == 0 {
             return false;
         }
+        self.looks -= 1;
         match (old, new) {
             (Value::Object(old), Value::Object(new)) => {
-                let mut same =
-                    |(key, old)| new.get(key).is_some_and(|new| self.alike(old, new, depth + 1));
-                old.len() == new.len() && old.iter().all(&mut same)
+                old.len() == new.len()
+                    && old.iter().all(|(key, old)| {
+                        new.get(key).is_some_and(|new| self.is_alike(old, new, known, depth + 1))
+                    })
             }
             (Value::Array(old), Value::Array(new)) => {
                 let mut pairs = old.iter().zip(new);
-                old.len() == new.len() && pairs.all(|(old, new)| self.alike(old, new, depth + 1))
+                old.len() == new.len()
+                    && pairs.all(|(old, new)| self.is_alike(old, new, known, depth + 1))
             }
             (old, new) => old == new,
         }

@@ -296,6 +296,19 @@ fn references_are_followed_also_where_they_lead_back() {
 }
 
 #[test]
+fn overlapping_alternatives_that_lead_back_are_equal_to_themselves() {
+    let node = |name: &str, size: u64| {
+        let child = json!({"$ref": format!("x#/$defs/{name}")});
+        let text = json!({"type": "string", "maxLength": size});
+        let node = json!({"oneOf": [text, {"type": "string"}, {"type": "array", "items": child}]});
+        json!({"a": {"type": "array", "items": child}, "$defs": {name: node}})
+    };
+    judged(node("n", 3), node("m", 3), "");
+    let words = "Narrowed `a[]`: `oneOf` changed in a way that cannot be proved safe";
+    judged(node("n", 3), node("m", 4), words);
+}
+
+#[test]
 fn types_are_sets() {
     let typed = |kinds: Value| json!({"a": {"type": kinds}});
     judged(

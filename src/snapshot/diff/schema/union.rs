@@ -67,10 +67,11 @@ impl<'a> Judge<'a> {
     fn alternatives(&mut self, word: &str, old: &'a [Value], new: &'a [Value], place: &str) {
         let proves = word == "anyOf" || are_disjoint(new, self.new);
         let lost = if proves && old.len() * new.len() <= TRIALS {
-            old.iter().any(|old| !new.iter().any(|new| self.covers(old, new)))
+            let other = self.unlike(old, new, false);
+            other.into_iter().any(|old| !new.iter().any(|new| self.covers(old, new)))
         } else {
             let mut pairs = old.iter().zip(new);
-            old.len() != new.len() || !pairs.all(|(old, new)| self.alike(old, new, 0))
+            old.len() != new.len() || !pairs.all(|(old, new)| self.alike(old, new))
         };
         if lost {
             self.unproved(place, &format!("`{word}`"));
@@ -84,8 +85,9 @@ impl<'a> Judge<'a> {
         if let ([old], [new]) = (old, new) {
             return self.judge(old, new, place);
         }
-        let tried = old.len() * new.len() <= TRIALS;
-        if !tried || !new.iter().all(|new| old.iter().any(|old| self.covers(old, new))) {
+        let other = self.unlike(new, old, true);
+        let tried = other.len() * old.len() <= TRIALS;
+        if !tried || !other.iter().all(|new| old.iter().any(|old| self.covers(old, new))) {
             return self.unproved(place, "`allOf`");
         }
         if old.len() > new.len() || self.has_more(old, new) {
