@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Change, Diff, Effect};
+use super::{Diff, Effect};
 
 /// How much changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -92,11 +92,5 @@ impl fmt::Display for Diff {
         let mut names = self.names();
         names.by_ref().take(SHOWN).try_for_each(|name| write!(f, " {name}"))?;
         if names.next().is_some() { f.write_str(" …") } else { Ok(()) }
-    }
-}
-
-impl fmt::Display for Change {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.words)
     }
 }
