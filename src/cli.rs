@@ -10,6 +10,7 @@ mod args;
 mod call;
 mod check;
 mod dev;
+mod diff;
 mod given;
 mod init;
 mod log;
@@ -66,6 +67,7 @@ enum Command {
     Check(check::Check),
     Tools(tools::Tools),
     Call(call::Call),
+    Diff(diff::DiffArgs),
     Init(init::Init),
     Allow(allow::Allow),
     Schema(schema::Schema),
@@ -169,6 +171,7 @@ impl Command {
             Self::Check(check) => check.run(matches),
             Self::Tools(tools) => tools.run(matches),
             Self::Call(call) => call.run(matches),
+            Self::Diff(diff) => diff.run(matches),
             Self::Init(init) => init.run(matches),
             Self::Allow(allow) => allow.run(matches),
             Self::Schema(schema) => schema.run(),
@@ -191,7 +194,9 @@ mod tests {
 
     #[test]
     fn every_help_teaches_and_fits_a_screen() {
-        for command in ["", "dev", "serve", "check", "tools", "call", "init", "allow", "schema"] {
+        for command in
+            ["", "dev", "serve", "check", "tools", "call", "diff", "init", "allow", "schema"]
+        {
             let line = format!("toolgate {command} --help");
             let help = read(arguments(&line)).unwrap_err().to_string();
             assert!(help.lines().count() <= 44, "{command}: {}", help.lines().count());

@@ -9,6 +9,7 @@
 //! are followed inside the document only; nothing here opens a file or a connection.
 
 mod body;
+mod changes;
 mod index;
 pub mod media_type;
 mod model;
@@ -36,6 +37,7 @@ use serde_json::Value;
 use crate::diagnostic::{Diagnostic, Place, Position};
 use node::Node;
 
+pub use changes::{Changes, changes};
 pub use model::{
     Body, Details, Encoding, Location, Media, Operation, OperationKey, Parameter, PartEncoding,
     Reply, Status, Style, Tag, Version,

@@ -4,6 +4,7 @@
 //! snapshot when its inputs did not change, kept at its last good version when it was refused.
 //! Everything derived from one document lives in one snapshot; nothing is ever changed in place.
 
+pub mod diff;
 pub mod live;
 pub mod reload;
 

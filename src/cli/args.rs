@@ -197,6 +197,29 @@ pub(super) fn inputs(
     Ok(inputs)
 }
 
+/// The same with what the allowlists at `path` allow, whatever flags say of that.
+///
+/// # Errors
+/// The first flag that is wrong.
+pub(super) fn inputs_of_allowlists(
+    path: &Path,
+    args: &InputArgs,
+    matches: &ArgMatches,
+    policy: Policy,
+) -> Result<Inputs, Diagnostic> {
+    let mut inputs = unallowed(&DocumentArgs::default(), args, Given(matches), policy)?;
+    inputs.allowlists = Some(path.to_owned());
+    Ok(inputs)
+}
+
+/// The first flag of [`InputArgs`] that was typed, of those that say what is allowed or of all.
+pub(super) fn typed_input(matches: &ArgMatches, only_allowing: bool) -> Option<&'static str> {
+    let flags = [ALLOW, ALLOWLISTS, DOCUMENT, UPSTREAM, LIMIT];
+    let asked = flags.iter().take(if only_allowing { 2 } else { flags.len() });
+    let is_typed = |flag: &&Flag| Given(matches).origin(**flag) == Some(Origin::Typed);
+    asked.into_iter().find(is_typed).map(|flag| flag.long)
+}
+
 /// Everything but what is allowed.
 fn unallowed(
     document: &DocumentArgs,

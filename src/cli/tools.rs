@@ -33,7 +33,7 @@ pub(super) struct Tools {
 const EXAMPLES: &str = "\
 Examples:
   toolgate tools                                 what ./allowlists allows
-  toolgate tools --json > before.json            to compare after a change";
+  toolgate tools --json > before.json            for `toolgate diff before.json` after a change";
 
 impl Tools {
     pub(super) fn run(self, matches: &ArgMatches) -> Result<Exit, Failure> {

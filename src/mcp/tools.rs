@@ -23,8 +23,8 @@ use tokio::sync::mpsc;
 use super::{Edge, Gauge, digits, notify::Arrival};
 use crate::{
     diagnostic::{nearest, quote},
-    registry::{Tool, Toolset},
-    snapshot::Snapshot,
+    registry::{Tool, Toolset, plan::ArgumentFault},
+    snapshot::{Snapshot, live::Live},
     upstream::{Answer, CallerAuth, Content, Progress, Trace},
 };
 
@@ -64,7 +64,8 @@ async fn carry_out(
     let arguments = match (checked, found) {
         (Ok(arguments), []) => arguments,
         (checked, found) => {
-            let faults = [found, &checked.err().unwrap_or_default()].concat();
+            let mut faults = [found, &checked.err().unwrap_or_default()].concat();
+            faults.iter_mut().for_each(|fault| tell_new_name(&edge.live, tool, fault));
             return shape(Answer::refused(&faults), tool);
         }
     };
@@ -86,6 +87,19 @@ async fn carry_out(
         }
     };
     shape(answer, tool)
+}
+
+/// A caller that knows an argument by the name it had before a swap is told the new one.
+fn tell_new_name(live: &Live, tool: &Tool, fault: &mut ArgumentFault) {
+    if tool.checker.takes(&fault.path) {
+        return;
+    }
+    if let Some((since, name)) = live.renamed(tool, &fault.path) {
+        let age = age(since.elapsed());
+        fault.words = format!(
+            "unknown argument; since a change {age} ago it is called `{name}`; list the tools again"
+        );
+    }
 }
 
 async fn report(

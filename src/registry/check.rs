@@ -73,6 +73,23 @@ pub(super) struct Checking {
     pub(super) stand_ins: Vec<StandIn>,
 }
 
+/// What a [`Checker`] accepts, to be held against what another one does. Nothing in it only describes.
+#[derive(Clone, Debug)]
+pub struct Accepts<'a> {
+    /// The object schema of the arguments, in JSON Schema 2020-12; it does not say which are required.
+    pub arguments: &'a Value,
+    /// What its references lead to, by their last part.
+    pub defs: &'a Map<String, Value>,
+    /// The arguments that every call must give.
+    pub required: Vec<&'a str>,
+    /// What all fields of a body together must obey.
+    pub rules: Option<&'a Value>,
+    /// Arguments that must be given as soon as one field of an optional body is.
+    pub together: &'a [String],
+    /// Arguments of which at least one must be given; empty means none.
+    pub one_of: &'a [String],
+}
+
 /// A value of the allowlist that is sent when the caller gives none.
 #[derive(Clone, Debug)]
 pub(super) struct StandIn {
@@ -140,6 +157,24 @@ impl Checker {
             whole,
             bounds: bounds::Bounds { depth: limits.argument_depth, string: limits.argument_string },
         })
+    }
+
+    /// What it accepts.
+    pub fn accepts(&self) -> Accepts<'_> {
+        let required = self.arguments.iter().filter(|argument| argument.required);
+        Accepts {
+            arguments: &self.schema.root,
+            defs: &self.schema.defs,
+            required: required.map(|argument| argument.name.as_str()).collect(),
+            rules: self.whole.as_ref().map(|whole| &whole.rules),
+            together: &self.together,
+            one_of: &self.one_of,
+        }
+    }
+
+    /// Whether a call may name this argument.
+    pub fn takes(&self, name: &str) -> bool {
+        self.extra || self.arguments.iter().any(|argument| argument.name == name)
     }
 
     /// Checks the arguments of one call and repairs what can be repaired without loss.

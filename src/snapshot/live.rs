@@ -3,6 +3,7 @@
 //! `generation` only rises; a failed build never touches the value; listeners hear of a generation
 //! only after it is readable. How reloading fares stands beside it as a [`Status`], read as freely.
 
+mod history;
 mod removed;
 mod status;
 
@@ -15,7 +16,9 @@ use arc_swap::{ArcSwap, ArcSwapOption};
 use tokio::sync::watch;
 
 use super::Snapshot;
-use removed::Removed;
+use crate::registry::Tool;
+pub use history::{History, Swap};
+use removed::{Gone, Removed};
 pub use status::{Counts, Failure, Stage, Status};
 
 /// The one mutable place of the whole server.
@@ -31,7 +34,7 @@ pub struct Live {
 
 impl Live {
     /// Serving `snapshot` from the start, or nothing yet; `remembered` is for how many swaps the names
-    /// of removed tools are known.
+    /// of removed tools and renamed arguments are known.
     pub fn new(snapshot: Option<Arc<Snapshot>>, remembered: usize) -> Self {
         let published = Mutex::new(snapshot.iter().map(Arc::downgrade).collect());
         Self {
@@ -79,7 +82,7 @@ impl Live {
         self.removed
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-            .push(removed::names(self.load().as_deref(), &snapshot));
+            .push(Gone::between(self.load().as_deref(), &snapshot));
         let old = self.snapshot.swap(Some(snapshot));
         if old.as_ref().is_none_or(|old| *old.fingerprint() != fingerprint) {
             self.changes.send_replace(generation);
@@ -90,6 +93,14 @@ impl Live {
     /// When one of the last swaps removed a tool of this name; asked about names that are unknown now.
     pub fn removed(&self, name: &str) -> Option<Instant> {
         self.removed.lock().unwrap_or_else(PoisonError::into_inner).since(name)
+    }
+
+    /// What an argument of `tool` is called now, and when one of the last swaps renamed it; asked about
+    /// names that the tool does not take.
+    pub fn renamed(&self, tool: &Tool, argument: &str) -> Option<(Instant, String)> {
+        let removed = self.removed.lock().unwrap_or_else(PoisonError::into_inner);
+        let (at, now) = removed.renamed(tool.name.as_str(), argument)?;
+        tool.checker.takes(now).then(|| (at, now.to_owned()))
     }
 
     /// Shows `status` from now on.

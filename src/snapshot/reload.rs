@@ -9,7 +9,6 @@
 //! an allowlist or a document looks like, and nothing here is asynchronous.
 
 mod attempt;
-mod changes;
 mod gate;
 mod hold;
 mod pass;

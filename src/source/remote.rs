@@ -7,6 +7,7 @@
 
 mod address;
 mod fetch;
+mod page;
 #[cfg(test)]
 pub(crate) mod server;
 
@@ -44,6 +45,8 @@ const TIME: Duration = Duration::from_secs(10);
 pub struct Remote {
     poll: bool,
     roots: Roots,
+    /// For one look at one document.
+    time: Duration,
     store: Arc<Store>,
     /// To the thread, once there is one; its end ends the thread.
     orders: Mutex<Option<mpsc::UnboundedSender<Order>>>,
@@ -99,7 +102,7 @@ impl Remote {
     /// Knows no URL yet. Without `poll`, a document that answered once is asked again only by
     /// [`Remote::refresh`]. Over HTTPS, `roots` are trusted too.
     pub fn new(poll: bool, roots: Roots) -> Self {
-        Self { poll, roots, store: Arc::default(), orders: Mutex::default() }
+        Self { poll, roots, time: TIME, store: Arc::default(), orders: Mutex::default() }
     }
 
     /// Calls `listener` whenever a document's content or fault changes, in place of the listener before.
@@ -158,10 +161,10 @@ impl Remote {
     fn spawn(&self) -> io::Result<mpsc::UnboundedSender<Order>> {
         let (sender, orders) = mpsc::unbounded_channel();
         let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
-        let (store, poll) = (Arc::clone(&self.store), self.poll);
+        let (store, pace) = (Arc::clone(&self.store), Pace { poll: self.poll, time: self.time });
         let client = Arc::new(Client::new(self.roots.clone()));
         thread::Builder::new().name("toolgate-remote".into()).spawn(move || {
-            runtime.block_on(serve(orders, store, client, poll));
+            runtime.block_on(serve(orders, store, client, pace));
             // A look-up of a name may still hang; nobody waits for it.
             runtime.shutdown_background();
         })?;
@@ -169,16 +172,23 @@ impl Remote {
     }
 }
 
+/// How documents are asked for.
+#[derive(Clone, Copy, Debug)]
+struct Pace {
+    poll: bool,
+    time: Duration,
+}
+
 /// Looks after each ordered document until nobody can order any more.
 async fn serve(
     mut orders: mpsc::UnboundedReceiver<Order>,
     store: Arc<Store>,
     client: Arc<Client>,
-    poll: bool,
+    pace: Pace,
 ) {
     while let Some(order) = orders.recv().await {
         let (url, number, store) = (order.url.clone(), order.number, Arc::clone(&store));
-        let task = look_after(order, Arc::clone(&store), Arc::clone(&client), poll);
+        let task = look_after(order, Arc::clone(&store), Arc::clone(&client), pace);
         let task = tokio::spawn(task);
         tokio::spawn(async move {
             // Else whoever waits for the document would wait for ever.
@@ -189,7 +199,7 @@ async fn serve(
     }
 }
 
-async fn look_after(order: Order, store: Arc<Store>, client: Arc<Client>, poll: bool) {
+async fn look_after(order: Order, store: Arc<Store>, client: Arc<Client>, pace: Pace) {
     let Order { url, number, cap } = order;
     let address = match Address::parse(&url) {
         Ok(address) => address,
@@ -199,16 +209,22 @@ async fn look_after(order: Order, store: Arc<Store>, client: Arc<Client>, poll: 
     while store.wants(&url, number) {
         // Made before the look, so that no request meanwhile is lost.
         let refresh = store.refresh.notified();
-        let outcome = timeout(TIME, client.fetch(&address, &mut known, cap)).await;
-        let late = || Outcome::Fault(format!("did not answer within {} s", TIME.as_secs()));
+        let outcome = timeout(pace.time, client.fetch(&address, &mut known, cap)).await;
+        let late = || Outcome::Fault(format!("did not answer within {:?}", pace.time));
         let content = match outcome.unwrap_or_else(|_| late()) {
             Outcome::Content(bytes) => Ok(bytes),
             Outcome::Fault(words) => Err(words),
         };
         store.put(&url, number, content);
-        match pause(known.answered(), address.is_loopback(), poll) {
-            Some(pause) => _ = timeout(pause, refresh).await,
-            None => refresh.await,
+        let asked = match pause(known.answered(), address.is_loopback(), pace.poll) {
+            Some(pause) => timeout(pause, refresh).await.is_ok(),
+            None => {
+                refresh.await;
+                true
+            }
+        };
+        if asked {
+            known.distrust();
         }
     }
 }
@@ -255,7 +271,7 @@ impl fmt::Debug for Store {
 
 #[cfg(test)]
 mod tests {
-    use std::{net::TcpListener, time::Instant};
+    use std::{io::Write, net::TcpListener, time::Instant};
 
     use super::{
         server::{Server, answer},
@@ -298,6 +314,118 @@ mod tests {
         check("/api/", Ok("json"), &[("/api/openapi.json", "200 OK\r\n\r\njson")]);
     }
 
+    fn page(text: &str) -> String {
+        format!("200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n<!doctype html>{text}")
+    }
+
+    #[test]
+    fn a_documentation_page_leads_to_its_document() {
+        let document = ("/v1/api.json", "200 OK\r\n\r\none");
+        let swagger = page("<script>SwaggerUIBundle({ url: '/v1/api.json' })</script>");
+        check("/docs", Ok("one"), &[("/docs", &swagger), document]);
+        check("/", Ok("one"), &[("/docs", &swagger), document]);
+        let redoc = page("<redoc spec-url='../v1/api.json'></redoc>");
+        check(
+            "/",
+            Ok("one"),
+            &[("/redoc", &page("nothing")), ("/swagger-ui/index.html", &redoc), document],
+        );
+        check("/", Ok("one"), &[("/", &page("<div data-url=\"v1/api.json\">")), document]);
+        let two = page("url: '/gone.json', url: 'v1/api.json'");
+        check("/docs", Ok("one"), &[("/docs", &two), document]);
+        let moved = ("/docs", "301 Moved\r\nLocation: /v1/docs/\r\n\r\n");
+        let relative = page("<redoc spec-url='../api.json'>");
+        check("/docs", Ok("one"), &[moved, ("/v1/docs/", &relative), document]);
+        let text = "200 OK\r\nContent-Type: text/html\r\n\r\nopenapi: 3.1.0";
+        check("/a.yaml", Ok("openapi: 3.1.0"), &[("/a.yaml", text)]);
+    }
+
+    #[test]
+    fn a_documentation_page_leads_nowhere_else() {
+        let other = page("<redoc spec-url='https://example.com/api.json'>");
+        let words =
+            "leads to a document elsewhere, `https://example.com/api.json`; name that URL instead";
+        check("/docs", Err(words), &[("/docs", &other)]);
+        let hop = page("url: '/api.json'");
+        let away = ("/api.json", "302 Found\r\nLocation: http://127.0.0.2/api.json\r\n\r\n");
+        let words = "redirects to another origin, `http://127.0.0.2`; name that URL instead";
+        check("/docs", Err(words), &[("/docs", &hop), away]);
+        check(
+            "/docs",
+            Err("leads to `/api.json`, which answered 404 Not Found"),
+            &[("/docs", &hop)],
+        );
+        let words = "leads to `/api.json`, which is a web page too";
+        check("/docs", Err(words), &[("/docs", &hop), ("/api.json", &page(""))]);
+        let words =
+            "answered with a web page that leads to no document; name the document's own URL";
+        check("/docs", Err(words), &[("/docs", &page("hello"))]);
+    }
+
+    #[test]
+    fn a_document_found_over_a_page_is_asked_for_where_it_was() {
+        let (server, remote) = (Server::new(), Remote::default());
+        server.on("/docs", &page("url: '/api.json'"));
+        server.on("/api.json", "200 OK\r\nETag: \"1\"\r\n\r\none");
+        until(&remote, &server.url("/"), Ok("one"));
+        let before = server.requests().len();
+        server.on("/api.json", "200 OK\r\nETag: \"2\"\r\n\r\ntwo");
+        until(&remote, &server.url("/"), Ok("two"));
+        let more = server.requests().split_off(before);
+        assert!(more.iter().all(|head| head.starts_with("get /api.json ")), "{more:?}");
+        assert!(more[0].contains("\nif-none-match: \"1\""), "{more:?}");
+    }
+
+    #[test]
+    fn not_modified_is_believed_only_of_what_was_asked() {
+        let (server, remote) = (Server::new(), Remote::default());
+        server.on("/a", "304 Not Modified\r\n\r\n");
+        until(&remote, &server.url("/a"), Err("answered 304 Not Modified"));
+        server.on("/a", "200 OK\r\nETag: \"1\"\r\n\r\none");
+        until(&remote, &server.url("/a"), Ok("one"));
+        // It broke off, so whoever answers next may be another one that counts its tags anew.
+        server.on("/a", "200 OK\r\nContent-Length: 50\r\n\r\nhalf");
+        let broke = "broke off: end of file before message length reached";
+        until(&remote, &server.url("/a"), Err(broke));
+        let before = server.requests().len();
+        server.on("/a", "200 OK\r\nETag: \"1\"\r\n\r\ntwo");
+        until(&remote, &server.url("/a"), Ok("two"));
+        let next = &server.requests()[before];
+        assert!(!next.contains("if-none-match"), "{next}");
+    }
+
+    #[test]
+    fn a_person_who_asks_gets_the_whole_document() {
+        let (server, remote) = (Server::new(), Remote::new(false, Roots::default()));
+        server.on("/a", "200 OK\r\nETag: \"1\"\r\n\r\none");
+        until(&remote, &server.url("/a"), Ok("one"));
+        server.on("/a", "200 OK\r\nETag: \"1\"\r\n\r\ntwo");
+        let start = Instant::now();
+        while server.requests().len() < 2 {
+            assert!(start.elapsed() < CEILING);
+            remote.refresh();
+            thread::sleep(Duration::from_millis(10));
+        }
+        until(&remote, &server.url("/a"), Ok("two"));
+        assert!(!server.requests()[1].contains("if-none-match"));
+    }
+
+    #[test]
+    fn a_server_that_takes_too_long_is_given_up() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/a", listener.local_addr().unwrap());
+        let remote =
+            Remote { time: Duration::from_millis(300), ..Remote::new(false, Roots::default()) };
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                let _ =
+                    stream.unwrap().write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf");
+                thread::sleep(Duration::from_secs(60));
+            }
+        });
+        until(&remote, &url, Err("did not answer within 300ms"));
+    }
+
     #[test]
     fn what_gives_no_document_is_a_fault_in_words() {
         check("/a.yaml", Err("answered 404 Not Found"), &[]);
@@ -306,8 +434,16 @@ mod tests {
             Err("answered 500 Internal Server Error"),
             &[("/a.yaml", "500 Internal Server Error\r\n\r\n")],
         );
-        let nowhere = "has neither `openapi.json` nor `openapi.yaml`; name the document's own URL";
+        let nowhere = "has no `openapi.json`, no `openapi.yaml` and no documentation page that leads to a \
+                       document; name the document's own URL";
         check("/", Err(nowhere), &[]);
+        check(
+            "/a.yaml",
+            Err(
+                "answered 401 Unauthorized; no credentials are sent for a document: save it as a file",
+            ),
+            &[("/a.yaml", "401 Unauthorized\r\n\r\n")],
+        );
         let over = "is over 100 bytes; raise it with `--limit document=BYTES`";
         let long = format!("200 OK\r\n\r\n{}", "x".repeat(101));
         check("/a.yaml", Err(over), &[("/a.yaml", &long)]);

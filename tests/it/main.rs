@@ -64,5 +64,11 @@ mod consistency;
 /// What the command line prints, and how it exits.
 mod command_line;
 
+/// Documents by URL: a dev server that restarts changes the tools, and whatever else it says nothing.
+mod remote;
+
+/// What a change breaks for callers: as a command, in the history, and told to who calls the old way.
+mod differences;
+
 /// Lines of an allowlist come and go by command; faults are the same wherever they are said.
 mod allowing;

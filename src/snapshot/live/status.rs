@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::SystemTime};
 
+use super::History;
 use crate::{
     snapshot::Refusal,
     source::{Digest, watch::Backend},
@@ -22,6 +23,8 @@ pub struct Status {
     pub waiting: Option<Arc<str>>,
     /// Since the start.
     pub counts: Counts,
+    /// What the last swaps changed.
+    pub history: History,
 }
 
 impl Status {

@@ -11,7 +11,6 @@ use std::{
 use super::{
     Pipeline,
     attempt::{Attempt, attempt, caught},
-    changes::Changes,
     gate::Verdict,
     hold::{Hold, Wait, suspects},
     quiet::BURST,
@@ -22,7 +21,8 @@ use crate::{
     diagnostic::Diagnostic,
     snapshot::{
         Refusal, Snapshot,
-        live::{Failure, Stage},
+        diff::Diff,
+        live::{Failure, Stage, Swap},
     },
     source::{Digest, Sources, Unstable},
 };
@@ -198,15 +198,22 @@ impl Turns {
         sources: &Sources,
         pass: Pass,
     ) {
-        let changes = Changes::between(served, &snapshot);
-        let generation = snapshot.generation();
-        let old = self.live.publish(Arc::new(snapshot));
+        let snapshot = Arc::new(snapshot);
+        let old = self.live.publish(Arc::clone(&snapshot));
+        let (at, took) = (SystemTime::now(), pass.began.elapsed());
         old.into_iter().for_each(|old| self.retired.push(old, pass.now));
         self.status.counts.swaps += 1;
-        self.status.swapped = Some(SystemTime::now());
-        let (hash, files) = (short(&sources.digest), files(&self.gate, sources));
-        let milliseconds = pass.began.elapsed().as_millis();
-        tracing::info!("generation {generation} ({hash}): {changes}; {milliseconds} ms; {files}");
+        self.status.swapped = Some(at);
+        // After the swap, which nothing may hold up; a fault in it must not look like a failed swap.
+        let diff = caught(|| Diff::of(served, &snapshot)).unwrap_or_else(|words| {
+            tracing::error!("what the swap changes is not known: {words}");
+            Diff::default()
+        });
+        let (generation, files) = (snapshot.generation(), files(&self.gate, sources));
+        let (hash, milliseconds) = (short(&sources.digest), took.as_millis());
+        tracing::info!("generation {generation} ({hash}): {diff}; {milliseconds} ms; {files}");
+        let swap = Swap::new(generation, at, (sources.digest, took), files, diff);
+        self.status.history.push(swap, self.pipeline.inputs.limits.history);
     }
 
     fn accept(&mut self) {

@@ -2,6 +2,8 @@
 
 use url::{Host, Url};
 
+use super::page::PAGES;
+
 /// What a base URL is asked for, in this order.
 const NAMES: [&str; 2] = ["openapi.json", "openapi.yaml"];
 
@@ -23,12 +25,13 @@ impl Address {
         Ok(Self { url })
     }
 
-    /// What to ask for until something answers: the URL itself, or the usual names below a base URL.
+    /// What to ask for until something answers: the URL itself, or the usual names below a base URL and
+    /// then the pages that show a document.
     pub(super) fn candidates(&self) -> Vec<Url> {
         if !self.is_base() {
             return vec![self.url.clone()];
         }
-        NAMES.iter().filter_map(|name| self.url.join(name).ok()).collect()
+        NAMES.iter().chain(&PAGES).filter_map(|name| self.url.join(name).ok()).collect()
     }
 
     /// Whether it names a place that has a document, rather than the document.
@@ -86,10 +89,22 @@ mod tests {
             let candidates = Address::parse(url).unwrap().candidates();
             assert_eq!(candidates.iter().map(Url::as_str).collect::<Vec<_>>(), expected);
         };
-        let names = ["http://localhost:8000/openapi.json", "http://localhost:8000/openapi.yaml"];
-        check("http://localhost:8000", &names);
-        check("http://localhost:8000/", &names);
-        check("http://h/api/", &["http://h/api/openapi.json", "http://h/api/openapi.yaml"]);
+        let below = |base: &str| {
+            let names = [
+                "openapi.json",
+                "openapi.yaml",
+                "",
+                "docs",
+                "redoc",
+                "swagger-ui/index.html",
+                "scalar",
+            ];
+            names.map(|name| format!("{base}{name}"))
+        };
+        let names = below("http://localhost:8000/");
+        check("http://localhost:8000", &names.each_ref().map(String::as_str));
+        check("http://localhost:8000/", &names.each_ref().map(String::as_str));
+        check("http://h/api/", &below("http://h/api/").each_ref().map(String::as_str));
         check("http://h/v3/api-docs", &["http://h/v3/api-docs"]);
         check("http://h/?spec=1", &["http://h/?spec=1"]);
     }

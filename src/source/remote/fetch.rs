@@ -7,7 +7,7 @@
 use std::{error::Error, sync::Arc, sync::OnceLock};
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, header};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
 use http_body_util::{BodyExt, Empty, LengthLimitError, Limited};
 use hyper::body::Incoming;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
@@ -17,7 +17,10 @@ use hyper_util::{
 };
 use url::Url;
 
-use super::address::{Address, redirected};
+use super::{
+    address::{Address, redirected, shown},
+    page::links,
+};
 use crate::{source::file::Cap, tls::Roots};
 
 /// Redirects that are followed for one document.
@@ -33,17 +36,25 @@ pub(super) struct Known {
 
 #[derive(Clone, Debug)]
 struct Good {
-    /// Which of the candidates it was.
+    /// Where it was found.
     candidate: Url,
     bytes: Arc<[u8]>,
     /// `If-None-Match`, `If-Modified-Since`.
-    conditions: Vec<(HeaderName, HeaderValue)>,
+    conditions: HeaderMap,
 }
 
 impl Known {
     /// Whether there was ever a good answer.
     pub(super) fn answered(&self) -> bool {
         self.good.is_some()
+    }
+
+    /// Asks for the whole document next time: after a restart, a server may say "not modified" of what
+    /// it never sent, and a person who asks wants to be sure.
+    pub(super) fn distrust(&mut self) {
+        if let Some(good) = &mut self.good {
+            good.conditions.clear();
+        }
     }
 }
 
@@ -60,6 +71,8 @@ pub(super) enum Outcome {
 enum Miss {
     /// Something answered, but not with a document: another name may.
     Absent(String),
+    /// A web page, which may lead to one; its address after redirects.
+    Page(Url, Arc<[u8]>),
     /// Nothing else would do better.
     Fault(String),
 }
@@ -80,57 +93,103 @@ impl Client {
         Self { roots, plain: OnceLock::new(), tls: OnceLock::new() }
     }
 
-    /// Looks once.
+    /// Looks once: where the document was before, else wherever it may be.
     pub(super) async fn fetch(&self, address: &Address, known: &mut Known, cap: usize) -> Outcome {
-        let cap = Cap { bytes: cap, limit: Some("document") };
-        let mut missing = None;
-        for candidate in address.candidates() {
-            let good = known.good.clone().filter(|good| good.candidate == candidate);
-            match self.look(candidate, good, address.is_base(), cap).await {
-                Ok(good) => {
-                    let bytes = Arc::clone(&good.bytes);
-                    known.good = Some(good);
-                    return Outcome::Content(bytes);
-                }
-                Err(Miss::Absent(words)) => missing = Some(words),
-                Err(Miss::Fault(words)) => return Outcome::Fault(words),
+        let outcome = match self.search(address, known, cap).await {
+            Ok(good) => {
+                let bytes = Arc::clone(&good.bytes);
+                known.good = Some(good);
+                return Outcome::Content(bytes);
+            }
+            Err(outcome) => outcome,
+        };
+        match outcome {
+            Miss::Absent(words) => Outcome::Fault(words),
+            Miss::Page(..) => Outcome::Fault("answered with a web page".to_owned()),
+            Miss::Fault(words) => {
+                known.distrust();
+                Outcome::Fault(words)
             }
         }
-        let nowhere = "has neither `openapi.json` nor `openapi.yaml`; name the document's own URL";
-        let missing = missing.filter(|_| !address.is_base());
-        Outcome::Fault(missing.unwrap_or_else(|| nowhere.to_owned()))
     }
 
-    async fn look(
-        &self,
-        candidate: Url,
-        good: Option<Good>,
-        guessed: bool,
-        cap: Cap,
-    ) -> Result<Good, Miss> {
-        let conditions = good.iter().flat_map(|good| good.conditions.clone()).collect();
-        let response = self.follow(candidate.clone(), &conditions).await.map_err(Miss::Fault)?;
+    async fn search(&self, address: &Address, known: &Known, cap: usize) -> Result<Good, Miss> {
+        let cap = Cap { bytes: cap, limit: Some("document") };
+        let mut places = address.candidates();
+        if let Some(good) = &known.good {
+            places.retain(|place| *place != good.candidate);
+            places.insert(0, good.candidate.clone());
+        }
+        let mut missing = None;
+        for place in places {
+            let good = known.good.as_ref().filter(|good| good.candidate == place);
+            let found = match self.look(&place, good, cap).await {
+                Err(Miss::Page(page, text)) => self.shown(&page, &text, cap).await,
+                found => found,
+            };
+            match found {
+                Err(Miss::Absent(words)) => missing = missing.or(Some(words)),
+                found => return found,
+            }
+        }
+        let nowhere = "has no `openapi.json`, no `openapi.yaml` and no documentation page that leads to \
+                       a document; name the document's own URL";
+        let missing = missing.filter(|_| !address.is_base() || known.answered());
+        Err(Miss::Absent(missing.unwrap_or_else(|| nowhere.to_owned())))
+    }
+
+    /// The document that a page shows. Only of the page's own origin: that is the one the user named.
+    async fn shown(&self, page: &Url, text: &[u8], cap: Cap) -> Result<Good, Miss> {
+        let mut missing =
+            "answered with a web page that leads to no document; name the document's own URL"
+                .to_owned();
+        for link in links(text) {
+            let Ok(place) = page.join(&link) else { continue };
+            if place.origin() != page.origin() {
+                let place = shown(place.as_str());
+                missing =
+                    format!("leads to a document elsewhere, `{place}`; name that URL instead");
+                continue;
+            }
+            match self.look(&place, None, cap).await {
+                Err(Miss::Absent(words)) => {
+                    missing = format!("leads to `{}`, which {words}", place.path());
+                }
+                Err(Miss::Page(..)) => {
+                    missing = format!("leads to `{}`, which is a web page too", place.path());
+                }
+                found => return found,
+            }
+        }
+        Err(Miss::Absent(missing))
+    }
+
+    async fn look(&self, place: &Url, good: Option<&Good>, cap: Cap) -> Result<Good, Miss> {
+        let conditions = good.map(|good| good.conditions.clone()).unwrap_or_default();
+        let (url, response) = self.follow(place.clone(), &conditions).await.map_err(Miss::Fault)?;
         let status = response.status();
-        if let (StatusCode::NOT_MODIFIED, Some(good)) = (status, good) {
-            return Ok(good);
+        // "Not modified" answers a question only; unasked it says nothing.
+        if let (StatusCode::NOT_MODIFIED, Some(good), false) = (status, good, conditions.is_empty())
+        {
+            return Ok(good.clone());
         }
         if status != StatusCode::OK {
-            return Err(Miss::Absent(format!("answered {status}")));
+            return Err(Miss::Absent(refused(status)));
         }
-        // A site that shows its front page under every name has no document under this one.
-        if guessed && is_html(response.headers()) {
-            return Err(Miss::Absent("answered with a web page".to_owned()));
-        }
-        let conditions = conditions_of(response.headers());
+        let (html, conditions) = (is_html(response.headers()), conditions_of(response.headers()));
         let bytes = body(response, cap).await.map_err(Miss::Fault)?;
-        Ok(Good { candidate, bytes, conditions })
+        // Some servers call every text a page.
+        if html && bytes.trim_ascii_start().starts_with(b"<") {
+            return Err(Miss::Page(url, bytes));
+        }
+        Ok(Good { candidate: place.clone(), bytes, conditions })
     }
 
     async fn follow(
         &self,
         mut url: Url,
         conditions: &HeaderMap,
-    ) -> Result<Response<Incoming>, String> {
+    ) -> Result<(Url, Response<Incoming>), String> {
         for _ in 0..=REDIRECTS {
             let response = self.send(&url, conditions).await?;
             let status = response.status();
@@ -138,7 +197,7 @@ impl Client {
             let (true, Some(location)) =
                 (status.is_redirection() && status != StatusCode::NOT_MODIFIED, location)
             else {
-                return Ok(response);
+                return Ok((url, response));
             };
             url = redirected(&url, &String::from_utf8_lossy(location.as_bytes()))?;
         }
@@ -188,11 +247,21 @@ fn is_html(headers: &HeaderMap) -> bool {
     kind.is_some_and(|kind| kind.starts_with(b"text/html"))
 }
 
-fn conditions_of(headers: &HeaderMap) -> Vec<(HeaderName, HeaderValue)> {
+fn conditions_of(headers: &HeaderMap) -> HeaderMap {
     let pairs =
         [(header::ETAG, header::IF_NONE_MATCH), (header::LAST_MODIFIED, header::IF_MODIFIED_SINCE)];
     let condition = |(from, to)| Some((to, headers.get(from)?.clone()));
     pairs.into_iter().filter_map(condition).collect()
+}
+
+fn refused(status: StatusCode) -> String {
+    let way_out = match status {
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
+            "; no credentials are sent for a document: save it as a file"
+        }
+        _ => "",
+    };
+    format!("answered {status}{way_out}")
 }
 
 async fn body(response: Response<Incoming>, cap: Cap) -> Result<Arc<[u8]>, String> {
