@@ -5,6 +5,7 @@
 //! only describes is left out, a keyword of the wrong kind is not enforced, identifiers and dialects
 //! of nested schemas go, and a pattern that no engine takes is a warning.
 
+mod union;
 mod weight;
 
 use std::{collections::HashMap, sync::Arc};
@@ -13,7 +14,7 @@ use jsonschema::{Draft, PatternCache, PatternOptions, Registry, Validator};
 use serde_json::{Map, Value, json};
 
 use self::weight::Scale;
-use super::{object::is_requirement, portable::is_portable_format, view::View};
+use super::{portable::is_portable_format, view::View};
 use crate::openapi::Fault;
 
 /// The name under which the shared `$defs` are registered; nothing is ever fetched from it.
@@ -83,9 +84,7 @@ impl<'a> Bundle<'a> {
             Value::Object(map) => {
                 let sound = |(k, v): (&String, &Value)| Some((k.clone(), self.keyword(k, v)?));
                 let mut sound: Map<_, _> = map.iter().filter_map(sound).collect();
-                if !map.get("oneOf").is_some_and(excludes) {
-                    loosen(&mut sound);
-                }
+                union::settle(self.view, map, &mut sound);
                 Value::Object(sound)
             }
             // A `null` where a schema should be says nothing.
@@ -139,26 +138,6 @@ impl<'a> Bundle<'a> {
         }
         let name = self.names.get(reference).map(String::as_str).unwrap_or_default();
         Value::String(format!("{DEFS}#/$defs/{name}"))
-    }
-}
-
-/// Whether the members of a `oneOf` exclude each other on purpose: they say which names go together,
-/// and nothing else.
-fn excludes(members: &Value) -> bool {
-    members.as_array().is_some_and(|members| members.iter().all(is_requirement))
-}
-
-/// Makes a `oneOf` an `anyOf`. Generators write it for any union, and where two members are open
-/// objects, or one is an `enum` of the other, no value that an API wants would ever fit just one.
-fn loosen(schema: &mut Map<String, Value>) {
-    let Some(members) = schema.shift_remove("oneOf") else { return };
-    if !schema.contains_key("anyOf") {
-        schema.insert("anyOf".into(), members);
-        return;
-    }
-    let all = schema.entry("allOf").or_insert_with(|| json!([]));
-    if let Some(all) = all.as_array_mut() {
-        all.push(json!({ "anyOf": members }));
     }
 }
 
@@ -355,8 +334,28 @@ mod tests {
         let zones = json!({"oneOf": [
             {"properties": {"gateways": {"type": "array"}}}, {"properties": {"asns": {"type": "array"}}}]});
         check(zones, json!({"gateways": []}), json!({"gateways": 1, "asns": 1}));
+        check(json!({"oneOf": [{"type": "integer"}, {"type": "number"}]}), json!(1), json!("1"));
+        let based = |more: Value| {
+            json!({"allOf": [
+            {"type": "object", "properties": {"kind": {"enum": ["A", "B"]}}, "required": ["kind"]}, {"properties": more}]})
+        };
+        let bases =
+            json!({"oneOf": [based(json!({"a": {}})), based(json!({"b": {"type": "string"}}))]});
+        check(bases, json!({"kind": "A"}), json!({"a": 1}));
+    }
+
+    #[test]
+    fn a_value_fits_one_member_of_a_union_that_tells_its_members_apart() {
         let apart = json!({"type": "object", "oneOf": [{"required": ["a"]}, {"required": ["b"]}]});
         check(apart, json!({"a": 1}), json!({"a": 1, "b": 1}));
+        let named = json!({"oneOf": [
+            {"type": "object", "properties": {"a": {}}, "required": ["a"]},
+            {"type": "object", "properties": {"b": {}}, "required": ["b"]}]});
+        check(named, json!({"b": 1}), json!({"a": 1, "b": 1}));
+        let kind = |kind: &str| json!({"type": "object", "properties": {"kind": {"const": kind}}, "required": ["kind"]});
+        check(json!({"oneOf": [kind("A"), kind("B")]}), json!({"kind": "A"}), json!({"kind": "C"}));
+        let steps = json!({"oneOf": [{"type": "integer", "multipleOf": 3}, {"type": "integer", "multipleOf": 5}]});
+        check(steps, json!(9), json!(15));
     }
 
     #[test]

@@ -204,7 +204,7 @@ pub(super) fn is_null(schema: &Value) -> bool {
 }
 
 /// A schema that says which names go together, and nothing else.
-pub(super) fn is_requirement(schema: &Value) -> bool {
+fn is_requirement(schema: &Value) -> bool {
     let says = |keyword: &String| {
         matches!(keyword.as_str(), "required" | "title" | "description" | "type" | "not")
     };
