@@ -55,7 +55,7 @@ impl From<Config> for Builder {
                 (Bind::from(http.listen.ip()), urls)
             }
         };
-        let options = Options { watch: config.watch, ..Options::default() };
+        let options = Options { watch: config.watch, quiet: config.quiet, ..Options::default() };
         Self { inputs: config.inputs, bind, public_urls, service: None, options }
     }
 }
@@ -186,7 +186,7 @@ pub(super) fn pipeline(inputs: Inputs, poll: bool) -> Pipeline {
         inputs: Arc::new(inputs),
         remote: Remote::new(poll),
         refer,
-        build: Box::new(snapshot::build),
+        build: Box::new(snapshot::build_while),
         facts: Facts::of,
     }
 }

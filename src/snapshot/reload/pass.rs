@@ -9,7 +9,7 @@ use std::{
 };
 
 use super::{
-    Pipeline,
+    Facts, Pipeline, Wake,
     attempt::{Attempt, attempt, caught},
     changes::Changes,
     gate::Verdict,
@@ -21,7 +21,7 @@ use super::{
 use crate::{
     diagnostic::Diagnostic,
     snapshot::{
-        Refusal, Snapshot,
+        Abandoned, Refusal, Snapshot,
         live::{Failure, Stage},
     },
     source::{Digest, Sources, Unstable},
@@ -34,6 +34,18 @@ struct Pass {
     /// When the first of the events that led to it came.
     began: Instant,
     now: Instant,
+}
+
+impl Pass {
+    /// Whether its build ends early because of `wake`. A burst without end is served all the same, and
+    /// what a person asked for is finished.
+    fn gives_way_to(&self, wake: &Wake) -> bool {
+        match wake {
+            Wake::Stop => true,
+            Wake::Tick(_) | Wake::Fetched => !self.asked && self.began.elapsed() < BURST,
+            Wake::Reload => false,
+        }
+    }
 }
 
 impl Turns {
@@ -129,33 +141,52 @@ impl Turns {
             return self.wait(&wait);
         }
         let served = self.live.load();
-        let attempt = attempt(&self.pipeline, sources, served.as_deref());
-        self.status.counts.builds += 1;
-        self.drain();
-        let newer = self.since.heard || self.since.fetched;
-        if newer && !pass.asked && pass.began.elapsed() < BURST {
-            self.status.counts.abandoned += 1;
-            self.quiet.began(pass.began);
-            return;
-        }
-        let next = attempt.snapshot.as_ref();
+        let Ok(attempt) = self.attempt(sources, served.as_deref(), pass) else { return };
         let suspicious =
-            careful.then(|| self.suspicious(sources, served.as_deref(), next, pass.now));
+            careful.then(|| self.suspicious(sources, served.as_deref(), &attempt, pass.now));
         match suspicious.flatten() {
             Some(wait) => self.wait(&wait),
             None => self.settle(sources, attempt, served.as_deref(), pass),
         }
     }
 
+    /// Builds, unless something newer comes between two stages.
+    fn attempt(
+        &mut self,
+        sources: &Sources,
+        served: Option<&Snapshot>,
+        pass: Pass,
+    ) -> Result<Attempt, Abandoned> {
+        let mut came = Vec::new();
+        let mut go_on = || {
+            came.extend(self.wakes.try_iter());
+            !came.iter().any(|wake| pass.gives_way_to(wake))
+        };
+        let attempt = attempt(&self.pipeline, sources, served, &mut go_on);
+        let attempt =
+            attempt.and_then(|attempt| if go_on() { Ok(attempt) } else { Err(Abandoned) });
+        came.iter().for_each(|wake| self.note(wake));
+        self.status.counts.builds += 1;
+        if attempt.is_err() {
+            self.status.counts.abandoned += 1;
+            self.quiet.began(pass.began);
+        }
+        attempt
+    }
+
     fn suspicious(
         &mut self,
         sources: &Sources,
         served: Option<&Snapshot>,
-        next: Option<&Snapshot>,
+        attempt: &Attempt,
         now: Instant,
     ) -> Option<Wait> {
         let facts = self.pipeline.facts;
-        let suspects = suspects(&self.gate, sources, &facts(served?), &facts(next?));
+        // A refused toolset keeps its version, so its document is asked: a writer that has not ended is no
+        // failure yet.
+        let mut next: Vec<_> = attempt.drafts.iter().map(Facts::of_draft).collect();
+        next.extend(facts(attempt.snapshot.as_ref()?));
+        let suspects = suspects(&self.gate, sources, &facts(served?), &next);
         self.hold.suspicious(&suspects, now)
     }
 
@@ -175,38 +206,36 @@ impl Turns {
         served: Option<&Snapshot>,
         pass: Pass,
     ) {
-        let Attempt { snapshot, refusals, stage } = attempt;
+        let Attempt { snapshot, refusals, stage, .. } = attempt;
         self.status.waiting = None;
         let whole = refusals.iter().any(|refusal| refusal.toolset.is_empty());
         let next = self.gate.after(sources, &refusals);
         let moves = !whole && (self.gate.moves(&next) || served.is_none());
-        if let (true, Some(snapshot)) = (moves, snapshot) {
-            self.swap(snapshot, served, sources, pass);
+        let Some(snapshot) = snapshot.filter(|_| moves) else {
+            return self.conclude(refusals, stage, sources.digest, pass.now);
+        };
+        let changes = Changes::between(served, &snapshot);
+        let generation = snapshot.generation();
+        let files = files(&self.gate, sources);
+        // Whoever hears of the swap finds its status too.
+        Arc::clone(&self.live).publish(Arc::new(snapshot), |old| {
+            old.into_iter().for_each(|old| self.retired.push(old, pass.now));
+            self.status.counts.swaps += 1;
+            self.status.swapped = Some(SystemTime::now());
             self.gate.serve(next);
-        }
+            self.conclude(refusals, stage, sources.digest, pass.now);
+            self.shown()
+        });
+        let (hash, milliseconds) = (short(&sources.digest), pass.began.elapsed().as_millis());
+        tracing::info!("generation {generation} ({hash}): {changes}; {milliseconds} ms; {files}");
+    }
+
+    fn conclude(&mut self, refusals: Vec<Refusal>, stage: Stage, digest: Digest, now: Instant) {
         if refusals.is_empty() {
             self.accept();
         } else {
-            self.refuse(refusals, stage, sources.digest, pass.now);
+            self.refuse(refusals, stage, digest, now);
         }
-    }
-
-    fn swap(
-        &mut self,
-        snapshot: Snapshot,
-        served: Option<&Snapshot>,
-        sources: &Sources,
-        pass: Pass,
-    ) {
-        let changes = Changes::between(served, &snapshot);
-        let generation = snapshot.generation();
-        let old = self.live.publish(Arc::new(snapshot));
-        old.into_iter().for_each(|old| self.retired.push(old, pass.now));
-        self.status.counts.swaps += 1;
-        self.status.swapped = Some(SystemTime::now());
-        let (hash, files) = (short(&sources.digest), files(&self.gate, sources));
-        let milliseconds = pass.began.elapsed().as_millis();
-        tracing::info!("generation {generation} ({hash}): {changes}; {milliseconds} ms; {files}");
     }
 
     fn accept(&mut self) {
