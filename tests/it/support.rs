@@ -4,11 +4,13 @@
 pub mod client;
 pub mod compile;
 pub mod instance;
+pub mod lines;
 pub mod specs;
 pub mod upstream;
 pub mod workspace;
 
 pub use client::{Client, Era};
+pub use lines::Lines;
 pub use upstream::Recorder;
 pub use workspace::{Server, Workspace};
 

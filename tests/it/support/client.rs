@@ -214,7 +214,7 @@ async fn forward(mut body: Incoming, sender: mpsc::UnboundedSender<Value>) {
     }
 }
 
-fn modern_meta() -> Value {
+pub fn modern_meta() -> Value {
     json!({
         "io.modelcontextprotocol/protocolVersion": MODERN,
         "io.modelcontextprotocol/clientInfo": {"name": "it", "version": "0"},
