@@ -55,7 +55,6 @@ mod credentials;
 /// A save changes the tools; a bad one changes nothing.
 mod reload;
 
-
 /// What the command line prints, and how it exits.
 mod command_line;
 

@@ -72,7 +72,7 @@ fn toolset(names: &[&str]) -> Toolset {
         from: "test".into(),
         headers: Vec::new(),
         forward: vec![header::AUTHORIZATION],
-        max_in_flight: 64,
+        max_in_flight: 256,
     };
     let settings = registry::Settings {
         policy: Policy::Strict,

@@ -145,7 +145,11 @@ impl Run {
     }
 
     fn put(&self, name: &str, text: &str, in_place: bool) {
-        if in_place { self.scene.files.write(name, text) } else { self.scene.files.replace(name, text) }
+        if in_place {
+            self.scene.files.write(name, text)
+        } else {
+            self.scene.files.replace(name, text)
+        }
     }
 
     fn document(&mut self, sound: bool, in_place: bool) {
@@ -216,16 +220,21 @@ impl Run {
         let broken = sound.len() < shown.len();
         self.scene.until("rest", |scene| {
             let live = scene.live();
-            let (all, status) = (sound.iter().all(|word| live.contains(word.as_str())), scene.status());
+            let (all, status) =
+                (sound.iter().all(|word| live.contains(word.as_str())), scene.status());
             all && status.failure.is_some() == broken && status.waiting.is_none()
         });
         sleep(150);
         let live = self.scene.live();
-        let words: BTreeMap<_, _> = live.split(' ').filter_map(|word| word.split_once('=')).collect();
+        let words: BTreeMap<_, _> =
+            live.split(' ').filter_map(|word| word.split_once('=')).collect();
         for (name, shown) in shown {
             let word = format!("{name}={}", words[name]);
             let possible = self.possible.get_mut(name).unwrap();
-            assert!(shown.map_or(possible.contains(&word), |shown| shown == word), "{word}: {possible:?}");
+            assert!(
+                shown.map_or(possible.contains(&word), |shown| shown == word),
+                "{word}: {possible:?}"
+            );
             *possible = BTreeSet::from([word]);
         }
     }
@@ -235,7 +244,10 @@ impl Run {
         for seen in self.scene.seen() {
             for word in seen.split(' ') {
                 let (prefix, rest) = word.split_once('/').unwrap();
-                assert!(!prefix.contains('+') && !rest.contains('+') && rest.ends_with("*12"), "{seen}");
+                assert!(
+                    !prefix.contains('+') && !rest.contains('+') && rest.ends_with("*12"),
+                    "{seen}"
+                );
             }
         }
     }
@@ -258,7 +270,9 @@ fn after_any_operations_the_last_valid_set_is_live() {
     thread::scope(|scope| {
         for _ in 0..AT_ONCE {
             scope.spawn(|| {
-                while let Some(seed) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|n| *n < end) {
+                while let Some(seed) =
+                    Some(next.fetch_add(1, Ordering::Relaxed)).filter(|n| *n < end)
+                {
                     if catch_unwind(AssertUnwindSafe(|| Run::new(seed).all())).is_err() {
                         failed.fetch_add(1, Ordering::Relaxed);
                         println!("FAILED: TOOLGATE_SEED={seed} TOOLGATE_SEQUENCES=1");

@@ -49,7 +49,8 @@ impl Lines {
 
     async fn open(&self) {
         let Era::Legacy(version) = self.era else {
-            let params = json!({"notifications": {"toolsListChanged": true}, "_meta": modern_meta()});
+            let params =
+                json!({"notifications": {"toolsListChanged": true}, "_meta": modern_meta()});
             let message = json!({"jsonrpc": "2.0", "id": 0, "method": "subscriptions/listen", "params": params});
             return self.say(&message).await;
         };
