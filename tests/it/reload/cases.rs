@@ -121,21 +121,17 @@ pub fn is_here(tool: &str) -> bool {
 }
 
 /// Runs rows, a few at once, and gives back the names of those that failed.
-fn run(rows: &[Row]) -> Vec<String> {
+fn run(rows: &[Row]) -> Vec<&'static str> {
     let (next, failed) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-    thread::scope(|scope| {
-        for _ in 0..AT_ONCE {
-            scope.spawn(|| {
-                while let Some(row) = rows.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let start = Instant::now();
-                    if catch_unwind(AssertUnwindSafe(|| row.check())).is_err() {
-                        failed.lock().unwrap().push(row.name.to_owned());
-                    }
-                    println!("{:6.2} s  {}", start.elapsed().as_secs_f64(), row.name);
-                }
-            });
+    let work = || {
+        while let Some(row) = rows.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let start = Instant::now();
+            let held = catch_unwind(AssertUnwindSafe(|| row.check()));
+            failed.lock().unwrap().extend(held.is_err().then_some(row.name));
+            println!("{:6.2} s  {}", start.elapsed().as_secs_f64(), row.name);
         }
-    });
+    };
+    thread::scope(|scope| (0..AT_ONCE).for_each(|_| drop(scope.spawn(work))));
     failed.into_inner().unwrap()
 }
 

@@ -50,7 +50,7 @@ fn an_unreadable_document_is_refused_and_heals() {
     let process = Process::start_within(command, &files, &[]);
     for (name, words) in [(SPEC, "permission denied"), ("allowlists", "permission denied")] {
         let mode = fs::metadata(files.path(name)).unwrap().permissions();
-        fs::set_permissions(files.path(name), Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(files.path(name), Permissions::from_mode(0o000)).unwrap();
         process.until(words, |process| process.warnings(words) > 0);
         assert_eq!(process.live(), "1*12");
         fs::set_permissions(files.path(name), mode).unwrap();

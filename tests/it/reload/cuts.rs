@@ -54,8 +54,12 @@ fn renamed(text: &str) -> String {
 
 /// A place a cut, spread evenly, each at the beginning of a character.
 fn places(text: &str, cuts: usize) -> impl Iterator<Item = usize> + '_ {
-    let at = move |n: usize| text.floor_char_boundary(text.len() * (2 * n + 1) / (2 * cuts));
-    (0..cuts).map(at)
+    (0..cuts).map(move |n| boundary(text, text.len() * (2 * n + 1) / (2 * cuts)))
+}
+
+/// The last beginning of a character up to `at`.
+fn boundary(text: &str, at: usize) -> usize {
+    (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap()
 }
 
 /// What came of the cuts, in words.
@@ -82,7 +86,7 @@ fn sweep(document: &Path, cuts: usize) -> Tally {
     let mut tally = Tally::new();
     for (n, place) in places(&first, cuts).enumerate() {
         let next = &versions[(n + 1) % 2];
-        let place = next.floor_char_boundary(place);
+        let place = boundary(next, place);
         *tally.entry(stand(&gateway, &path, &next[..place])).or_default() += 1;
         fs::write(&path, next).unwrap();
         // Version 0 is the second of `whole`.
@@ -134,19 +138,15 @@ struct Witness {
 impl Witness {
     fn new(gateway: &Arc<Gateway>) -> Self {
         let (gateway, stop) = (Arc::clone(gateway), Arc::new(AtomicBool::new(false)));
-        let thread = thread::spawn({
-            let stop = Arc::clone(&stop);
-            move || {
-                let mut seen = Vec::new();
-                while !stop.load(Ordering::Relaxed) {
-                    let now = *gateway.snapshot().unwrap().fingerprint();
-                    if seen.last() != Some(&now) {
-                        seen.push(now);
-                    }
-                    sleep(2);
-                }
-                seen
+        let stopped = Arc::clone(&stop);
+        let thread = thread::spawn(move || {
+            let mut seen = Vec::new();
+            while !stopped.load(Ordering::Relaxed) {
+                seen.push(*gateway.snapshot().unwrap().fingerprint());
+                seen.dedup();
+                sleep(2);
             }
+            seen
         });
         Self { stop, thread }
     }

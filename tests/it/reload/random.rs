@@ -271,19 +271,14 @@ fn after_any_operations_the_last_valid_set_is_live() {
     let (sequences, seed) = (many("TOOLGATE_SEQUENCES", 60), many("TOOLGATE_SEED", 1_u64));
     let (next, end) = (AtomicU64::new(seed), seed + sequences);
     let failed = AtomicU64::new(0);
-    thread::scope(|scope| {
-        for _ in 0..AT_ONCE {
-            scope.spawn(|| {
-                while let Some(seed) =
-                    Some(next.fetch_add(1, Ordering::Relaxed)).filter(|n| *n < end)
-                {
-                    if catch_unwind(AssertUnwindSafe(|| Run::new(seed).all())).is_err() {
-                        failed.fetch_add(1, Ordering::Relaxed);
-                        println!("FAILED: TOOLGATE_SEED={seed} TOOLGATE_SEQUENCES=1");
-                    }
-                }
-            });
+    let work = || {
+        while let Some(seed) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|n| *n < end) {
+            if catch_unwind(AssertUnwindSafe(|| Run::new(seed).all())).is_err() {
+                failed.fetch_add(1, Ordering::Relaxed);
+                println!("FAILED: TOOLGATE_SEED={seed} TOOLGATE_SEQUENCES=1");
+            }
         }
-    });
+    };
+    thread::scope(|scope| (0..AT_ONCE).for_each(|_| drop(scope.spawn(work))));
     assert_eq!(failed.into_inner(), 0, "sequences failed; their seeds are above");
 }

@@ -45,7 +45,7 @@ impl Files {
         let files = Self { folder: tempfile::tempdir_in(folder).unwrap() };
         files.make("spec");
         files.make("allowlists");
-        files.write("spec/api.yaml", &document(1));
+        files.write("spec/api.yaml", document(1));
         files.write("allowlists/api.yaml", ALL);
         files
     }

@@ -11,7 +11,7 @@ const LIST: &str = "allowlists/api.yaml";
 const MORE: &str = "prefix: more_\ntools: [op0]\n";
 
 pub(super) fn rows() -> Vec<Row> {
-    [single(), folder(), together(), beside()].into_iter().flatten().collect()
+    [single(), last(), folder(), together(), beside()].into_iter().flatten().collect()
 }
 
 fn two(files: &Files) {
@@ -49,6 +49,11 @@ fn single() -> Vec<Row> {
                 scene.files.write("allowlists/more.yaml", MORE);
             })
         },
+    ]
+}
+
+fn last() -> Vec<Row> {
+    vec![
         Row {
             refuses: Refuses::Surely { stays: true },
             ..nothing("the last allowlist removed", |scene| {

@@ -16,7 +16,8 @@ use crate::reload::{
 const SPEC: &str = "spec/api.yaml";
 
 pub(super) fn rows() -> Vec<Row> {
-    [whole(), unchanged(), bursts(), gone(), refused()].into_iter().flatten().collect()
+    let rows = [whole(), elsewhere(), unchanged(), bursts(), gone(), refused(), delayed()];
+    rows.into_iter().flatten().collect()
 }
 
 fn whole() -> Vec<Row> {
@@ -63,6 +64,11 @@ fn whole() -> Vec<Row> {
             sleep(20);
             scene.files.rename("next", SPEC);
         }),
+    ]
+}
+
+fn elsewhere() -> Vec<Row> {
+    vec![
         Row {
             files: || Files::within("/dev/shm".as_ref()),
             ..row("on tmpfs", |scene| scene.files.write(SPEC, document(2)))
@@ -229,6 +235,11 @@ fn refused() -> Vec<Row> {
                 scene.until_refused("#/components/schemas");
             })
         },
+    ]
+}
+
+fn delayed() -> Vec<Row> {
+    vec![
         Row {
             ends: "api=2*5",
             ..row("shrunk in place", |scene| {
