@@ -138,4 +138,26 @@ mod tests {
         drop(held);
         assert_eq!(live.alive(), 1);
     }
+
+    #[test]
+    fn whoever_loads_during_many_swaps_has_a_whole_snapshot_and_never_an_older_one() {
+        let live = Live::new(Some(snapshot(0, "0")), 10);
+        let load = || {
+            let mut newest = 0;
+            while newest < 10_000 {
+                let snapshot = live.load().unwrap();
+                let generation = snapshot.generation();
+                assert_eq!(snapshot.instructions().parse(), Ok(generation));
+                assert!(generation >= newest);
+                newest = generation;
+            }
+        };
+        std::thread::scope(|scope| {
+            (0..8).for_each(|_| drop(scope.spawn(load)));
+            for generation in 1..=10_000 {
+                live.publish(snapshot(generation, &generation.to_string()), |_| Status::default());
+            }
+        });
+        assert_eq!(live.alive(), 1);
+    }
 }

@@ -27,6 +27,7 @@ pub struct Facts {
     /// The toolset.
     pub toolset: String,
     /// Keys of the operations that are tools, in order; of a refused toolset, all that its document has.
+    /// Whatever else is served of a document and must not vanish by half belongs here too.
     pub operations: Vec<String>,
     /// Whether a local reference anywhere in its document leads nowhere.
     pub dangling: bool,

@@ -695,6 +695,12 @@ fn a_start_with_nothing_good_is_mended_while_running() {
         case_with(|root| fs::remove_dir_all(root.join("allowlists")).unwrap(), Options::default());
     assert!(case.live.load().is_none());
     case.until_refused("the folder does not exist");
+    for _ in 0..2 {
+        fs::create_dir(case.path("allowlists")).unwrap();
+        case.until_refused("holds no allowlist");
+        fs::remove_dir(case.path("allowlists")).unwrap();
+        case.until_refused("the folder does not exist");
+    }
     fs::create_dir(case.path("allowlists")).unwrap();
     case.write("allowlists/a.yaml", "document: ../spec/a.txt");
     case.until_live("a=one");

@@ -102,6 +102,7 @@ fn a_hostile_document_changes_nothing_and_the_next_good_one_is_live() {
 fn a_hostile_allowlist_changes_nothing_and_the_next_good_one_is_live() {
     let bad = vec![
         ("empty", String::new()),
+        ("only comments", "# tools:\n#  - GET *\n".to_owned()),
         ("null", "~\n".to_owned()),
         ("a page", "<!doctype html><html></html>".to_owned()),
         ("a list", "- GET *\n".to_owned()),

@@ -188,3 +188,24 @@ async fn a_removed_tool_is_unknown_and_the_error_says_so() {
         assert!(text.contains("one") && text.contains("no longer available"), "{text}");
     }
 }
+
+#[tokio::test]
+async fn the_next_call_goes_where_the_new_document_says() {
+    let text = |base: &str| {
+        let document = document(&["one", "two"], "v1");
+        document.replace("paths:", &format!("servers: [{{url: '{base}'}}]\npaths:"))
+    };
+    let workspace = Workspace::new(&text("/first"), ALLOWLIST);
+    let upstream = Recorder::json("{}");
+    let server = workspace.serve_in_process(&upstream).await;
+    let client = Client::connect(server.address, Era::Modern).await;
+    for base in ["/first", "/second"] {
+        workspace.replace("openapi.yaml", &text(base));
+        let line = format!("GET {base}/one");
+        eventually(&line, || async {
+            client.call("one", json!({})).await;
+            (upstream.take().line() == line).then_some(())
+        })
+        .await;
+    }
+}

@@ -41,6 +41,16 @@ fn single() -> Vec<Row> {
         },
         Row {
             prepare: two,
+            ends: "api=1*12",
+            ..row("an allowlist made and removed at once, then another removed", |scene| {
+                scene.files.write("allowlists/tmp.yaml", "prefix: tmp_\ntools: [op1]\n");
+                scene.files.remove("allowlists/tmp.yaml");
+                sleep(400);
+                scene.files.remove("allowlists/more.yaml");
+            })
+        },
+        Row {
+            prepare: two,
             ends: "api=1*12 more=more/1*1",
             swaps: 0..=0,
             ..row("an allowlist removed and made again after 700 ms", |scene| {

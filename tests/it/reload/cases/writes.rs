@@ -58,6 +58,22 @@ fn whole() -> Vec<Row> {
                 }
             })
         },
+        row("others made, removed and renamed around it at once", |scene| {
+            scene.files.write("spec/tmp", "bad");
+            scene.files.remove("spec/tmp");
+            scene.files.write("spec/tmp2", document(2));
+            scene.files.rename("spec/tmp2", SPEC);
+        }),
+        Row {
+            ends: "api=3*12",
+            via: |shown| shown == "api=2*12",
+            swaps: 2..=2,
+            ..row("renamed over, then written in place", |scene| {
+                scene.files.replace(SPEC, document(2));
+                scene.until_live("api=2*12");
+                scene.files.write(SPEC, document(3));
+            })
+        },
         row("removed, renamed into place", |scene| {
             scene.files.write("next", document(2));
             scene.files.remove(SPEC);
