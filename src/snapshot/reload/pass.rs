@@ -14,7 +14,7 @@ use super::{
     changes::Changes,
     gate::Verdict,
     hold::{Hold, Wait, suspects},
-    quiet::BURST,
+    quiet::{BURST, WRITER},
     report::{files, short},
     turn::{SCAN, Since, Timers, Turns},
 };
@@ -34,6 +34,8 @@ struct Pass {
     /// When the first of the events that led to it came.
     began: Instant,
     now: Instant,
+    /// Read in the middle of a burst that lasts.
+    restless: bool,
 }
 
 impl Pass {
@@ -52,6 +54,7 @@ impl Turns {
     /// Reads everything, and does about it what is to be done.
     pub(super) fn pass(&mut self, now: Instant) {
         let since = std::mem::take(&mut self.since);
+        let restless = self.quiet.is_restless(now);
         let began = self.quiet.take().unwrap_or(now);
         self.timers = Timers { confirm: None, again: None, ..self.timers };
         self.status.counts.passes += 1;
@@ -60,7 +63,7 @@ impl Turns {
         previous.iter().for_each(|previous| _ = self.arm(previous));
         let Pipeline { inputs, remote, refer, .. } = &self.pipeline;
         let read = caught(|| Sources::read(inputs, *refer, remote, previous.as_ref()));
-        let pass = Pass { asked: since.asked, began, now };
+        let pass = Pass { asked: since.asked, began, now, restless };
         match read {
             Ok(Ok(sources)) => self.took(sources, pass),
             Ok(Err(unstable)) => self.unstable(&unstable, previous, pass),
@@ -142,6 +145,9 @@ impl Turns {
         }
         let served = self.live.load();
         let Ok(attempt) = self.attempt(sources, served.as_deref(), pass) else { return };
+        if self.is_early(&attempt, pass) {
+            return;
+        }
         let suspicious =
             careful.then(|| self.suspicious(sources, served.as_deref(), &attempt, pass.now));
         match suspicious.flatten() {
@@ -172,6 +178,23 @@ impl Turns {
             self.quiet.began(pass.began);
         }
         attempt
+    }
+
+    /// Whether something would be refused that is being written at this moment: a file between its
+    /// truncation and its new content is no failure. It is read again, up to ten seconds long.
+    fn is_early(&mut self, attempt: &Attempt, pass: Pass) -> bool {
+        let moving = (pass.restless || self.since.heard) && !pass.asked;
+        if attempt.refusals.is_empty() || !moving {
+            self.early = None;
+            return false;
+        }
+        let since = *self.early.get_or_insert(pass.now);
+        let early = pass.now < since + WRITER;
+        if early {
+            self.status.counts.abandoned += 1;
+            self.quiet.event(pass.now, None);
+        }
+        early
     }
 
     fn suspicious(

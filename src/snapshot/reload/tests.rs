@@ -765,6 +765,32 @@ fn a_burst_without_end_is_built_and_served_all_the_same() {
 }
 
 #[test]
+fn a_burst_of_saves_that_are_empty_for_a_moment_is_no_failure() {
+    let case = case();
+    for number in 0..25 {
+        case.write("spec/a.txt", "");
+        thread::sleep(Duration::from_millis(100));
+        case.write("spec/a.txt", &format!("one {number}"));
+        thread::sleep(Duration::from_millis(10));
+    }
+    case.until_live("a=one 24");
+    assert_eq!(case.live.status().counts.refused, 0);
+}
+
+#[test]
+fn a_burst_of_bad_saves_is_refused_although_it_does_not_end() {
+    let case = case();
+    let start = Instant::now();
+    let mut number = 0;
+    while case.live.status().failure.is_none() {
+        assert!(start.elapsed() < 2 * CEILING);
+        case.write("spec/a.txt", &format!("bad {number}"));
+        number += 1;
+        thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
 fn a_document_that_shrank_in_place_waits_a_second_and_then_passes() {
     let case = case_with(
         |root| fs::write(root.join("spec/a.txt"), "one two three").unwrap(),

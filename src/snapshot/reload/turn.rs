@@ -40,6 +40,8 @@ pub(super) struct Turns {
     pub(super) sources: Option<Sources>,
     pub(super) since: Since,
     pub(super) timers: Timers,
+    /// Since when refusals are put off because what they are about is being written.
+    pub(super) early: Option<Instant>,
     stopping: bool,
 }
 
@@ -98,6 +100,7 @@ impl Turns {
             status: Status::default(),
             sources: None,
             since: Since::default(),
+            early: None,
             stopping: false,
         }
     }
