@@ -86,7 +86,7 @@ fn whole() -> Vec<Row> {
 fn elsewhere() -> Vec<Row> {
     vec![
         Row {
-            files: || Files::within("/dev/shm".as_ref()),
+            files: Files::in_memory,
             ..row("on tmpfs", |scene| scene.files.write(SPEC, document(2)))
         },
         Row {
@@ -158,6 +158,7 @@ fn unchanged() -> Vec<Row> {
 fn bursts() -> Vec<Row> {
     vec![
         Row {
+            files: Files::in_memory,
             ends: "api=1000*12",
             via: |_| true,
             swaps: 1..=3,
