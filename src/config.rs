@@ -10,7 +10,7 @@ mod serving;
 pub mod unit;
 pub mod url;
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 
 pub use limit::Limits;
 pub use serving::{Audience, Http, LISTEN, LogFormat, Serving, listen};
@@ -60,6 +60,8 @@ pub struct Config {
     pub serving: Serving,
     /// Whether changed files are noticed; off, only a signal reads them again.
     pub watch: bool,
+    /// The moment without a change before files are read.
+    pub quiet: Duration,
 }
 
 /// A value of the command line for every toolset, or for the one it names (`NAME=VALUE`).

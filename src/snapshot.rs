@@ -20,6 +20,7 @@ use bytes::Bytes;
 
 use crate::{
     diagnostic::Diagnostic,
+    openapi::Api,
     registry::{Tool, Toolset},
     source::{Digest, Sources},
 };
@@ -106,7 +107,25 @@ pub struct Built {
     pub snapshot: Option<Snapshot>,
     /// Every toolset that was refused, with its diagnostics; and, under an empty name, the faults of the whole.
     pub refusals: Vec<Refusal>,
+    /// The documents of refused toolsets, as far as they are sound: what speaks of a writer that has not ended.
+    pub drafts: Vec<Draft>,
 }
+
+/// A sound document whose toolset was refused.
+#[derive(Clone, Debug)]
+pub struct Draft {
+    /// The toolset.
+    pub toolset: String,
+    /// The document.
+    pub api: Arc<Api>,
+}
+
+/// A build that was told between two stages not to go on; what it had made is gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Abandoned;
+
+/// Asked between the stages of a build whether to go on.
+pub type GoOn<'a> = dyn FnMut() -> bool + 'a;
 
 /// A toolset's new version that is not served.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -124,22 +143,38 @@ pub struct Refusal {
 /// A toolset whose inputs are those of `previous` is taken over; a refused one keeps its previous
 /// version; one that is gone from the sources is gone. Faults of the whole refuse everything.
 pub fn build(sources: &Sources, previous: Option<&Snapshot>) -> Built {
+    build_while(sources, previous, &mut || true)
+        .expect("a build that is to go on does not end early")
+}
+
+/// [`build`] that ends early when `go_on` says no. It is asked before each document is read and before
+/// each toolset is compiled.
+///
+/// # Errors
+/// When it was told not to go on.
+pub fn build_while(
+    sources: &Sources,
+    previous: Option<&Snapshot>,
+    go_on: &mut GoOn<'_>,
+) -> Result<Built, Abandoned> {
     if !sources.faults.is_empty() {
         let refusal = Refusal {
             toolset: String::new(),
             digest: sources.digest,
             diagnostics: sources.faults.clone(),
         };
-        return Built { snapshot: None, refusals: vec![refusal] };
+        return Ok(Built { snapshot: None, refusals: vec![refusal], drafts: Vec::new() });
     }
-    let mut candidates = compose::candidates(sources, previous);
+    let mut candidates = compose::candidates(sources, previous, go_on)?;
     compose::refuse_clashes(&mut candidates, previous.is_none());
     let refusals = candidates.iter().filter_map(Candidate::refusal).collect();
+    let drafts = candidates.iter().filter_map(Candidate::draft).collect();
     let served: Vec<_> = candidates.into_iter().filter_map(Candidate::served).collect();
     if served.is_empty() && !sources.inputs.keep_going {
-        return Built { snapshot: None, refusals };
+        return Ok(Built { snapshot: None, refusals, drafts });
     }
     let generation = previous.map_or(0, Snapshot::generation) + 1;
     let instructions = instructions::text(&served);
-    Built { snapshot: Some(Snapshot::new(generation, served, instructions)), refusals }
+    let snapshot = Some(Snapshot::new(generation, served, instructions));
+    Ok(Built { snapshot, refusals, drafts })
 }

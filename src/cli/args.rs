@@ -172,6 +172,10 @@ pub(super) struct BehaviourArgs {
         value_parser = FalseyValueParser::new()
     )]
     pub(super) no_watch: bool,
+
+    /// Milliseconds without a change before files are read; for tests of slow writers
+    #[arg(long, env = "TOOLGATE_QUIET", hide = true, value_name = "MS", default_value_t = 100)]
+    pub(super) quiet: u64,
 }
 
 /// Whether `--limit help` asks what can be limited.

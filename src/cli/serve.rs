@@ -4,6 +4,7 @@ use std::{
     io,
     pin::pin,
     sync::{Arc, Weak},
+    time::Duration,
 };
 
 use clap::{ArgMatches, Args};
@@ -73,7 +74,8 @@ impl Flags {
         let mut inputs = args::inputs(&self.document, &self.inputs, matches, policy)?;
         inputs.keep_going |= self.behaviour.keep_going;
         let serving = args::serving(&self.serving, matches)?;
-        start(Config { inputs, serving, watch: !self.behaviour.no_watch })
+        let quiet = Duration::from_millis(self.behaviour.quiet);
+        start(Config { inputs, serving, watch: !self.behaviour.no_watch, quiet })
     }
 }
 

@@ -58,7 +58,7 @@ impl Default for Builder {
 impl From<Config> for Builder {
     fn from(config: Config) -> Self {
         let inputs = Inputs { audience: config.serving.audience(), ..config.inputs };
-        let options = Options { watch: config.watch, ..Options::default() };
+        let options = Options { watch: config.watch, quiet: config.quiet, ..Options::default() };
         let builder = Self { inputs, options, ..Self::default() };
         let Serving::Http(http) = config.serving else { return builder };
         Self {
@@ -218,7 +218,7 @@ pub(super) fn pipeline(inputs: Inputs, roots: Roots, poll: bool) -> Pipeline {
         inputs: Arc::new(inputs),
         remote: Remote::new(poll, roots),
         refer,
-        build: Box::new(snapshot::build),
+        build: Box::new(snapshot::build_while),
         facts: Facts::of,
     }
 }

@@ -40,7 +40,7 @@ impl Checked {
 
     /// What `sources` come to.
     pub fn of(sources: &Sources) -> Self {
-        let Built { snapshot, refusals } = snapshot::build(sources, None);
+        let Built { snapshot, refusals, .. } = snapshot::build(sources, None);
         let mut checked = Self { snapshot, remarks: Vec::new() };
         for refusal in refusals {
             let toolset = Some(refusal.toolset).filter(|name| !name.is_empty());

@@ -13,7 +13,7 @@ use crate::{
     diagnostic::Diagnostic,
     openapi::{self, Api, text::Text},
     snapshot::{
-        Built,
+        Built, GoOn,
         reload::{self, Pipeline},
     },
     source::{Input, Sources},
@@ -31,10 +31,10 @@ where
 {
     let found = Arc::new(Mutex::new(None));
     let keep = Arc::clone(&found);
-    let build = move |sources: &Sources, _: Option<&_>| {
+    let build = move |sources: &Sources, _: Option<&_>, _: &mut GoOn<'_>| {
         let answer = work(sources);
         *keep.lock().unwrap_or_else(PoisonError::into_inner) = Some(answer);
-        Built { snapshot: None, refusals: Vec::new() }
+        Ok(Built { snapshot: None, refusals: Vec::new(), drafts: Vec::new() })
     };
     let roots = Roots::read(inputs.ca_file.as_deref())?;
     let pipeline = Pipeline { build: Box::new(build), ..builder::pipeline(inputs, roots, false) };

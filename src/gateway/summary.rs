@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// `memos: 17 tools → http://127.0.0.1:5230/api (forwards authorization; upstream: --upstream)`, in
-/// list order. Holds no header's value.
+/// list order. A toolset that serves an older version says so first. Holds no header's value.
 pub fn summary(snapshot: &Snapshot) -> Vec<String> {
     snapshot.toolsets().iter().map(line).collect()
 }
@@ -17,7 +17,10 @@ fn line(served: &Served) -> String {
     let toolset = &served.toolset;
     let n_tools = toolset.tools.len();
     let plural = if n_tools == 1 { "" } else { "s" };
-    let mut line = format!("{}: {n_tools} tool{plural} → {}", toolset.name, target(toolset));
+    let stale =
+        if served.refused.is_empty() { "" } else { "an older version, the newest is refused: " };
+    let name = &toolset.name;
+    let mut line = format!("{name}: {stale}{n_tools} tool{plural} → {}", target(toolset));
     let forwarded: Vec<_> = toolset.target.forward.iter().map(|name| name.as_str()).collect();
     let forwarded = if forwarded.is_empty() { "nothing".to_owned() } else { forwarded.join(", ") };
     let from = &toolset.target.from;
@@ -26,9 +29,6 @@ fn line(served: &Served) -> String {
         " (forwards {forwarded}; upstream: {from}; base path: {})",
         base_from(toolset)
     );
-    if !served.refused.is_empty() {
-        line.push_str(" (an older version: the newest is refused)");
-    }
     line
 }
 

@@ -2,8 +2,8 @@
 //!
 //! [`router`] adds `/mcp` and nothing else, so that it can be merged into another service's router.
 //! [`serve`] is for toolgate's own listeners: TCP_NODELAY (without it every small event waits for the
-//! peer's delayed acknowledgement), a bound on connections and on the time a request's headers take,
-//! patience when descriptors run out, and a stop that lets running calls finish.
+//! peer's delayed acknowledgement), a bound on connections, on the time a request's headers take and on
+//! how long a peer may leave unread what was sent to it, patience when descriptors run out, and a stop that lets running calls finish.
 
 use std::{io, pin::pin, sync::Arc, time::Duration};
 
@@ -13,6 +13,7 @@ use hyper_util::{
     rt::{TokioIo, TokioTimer},
     service::TowerToHyperService,
 };
+use socket2::{SockRef, TcpKeepalive};
 use tokio::{
     net::{TcpListener, TcpStream},
     sync::Semaphore,
@@ -27,6 +28,11 @@ use crate::config::Limits;
 const DRAIN: Duration = Duration::from_secs(25);
 /// Pause after a failed accept: long enough not to spin, short enough not to be noticed.
 const BACK_OFF: Duration = Duration::from_millis(100);
+/// A peer that has taken nothing of what was sent to it for this long is gone, or as good as gone: a
+/// listener that never reads, a machine that left the network.
+const STALLED: Duration = Duration::from_secs(5);
+/// After this long without a byte either way a peer is asked whether it is still there.
+const SILENT: Duration = Duration::from_secs(60);
 /// Connections when neither a limit nor the system says.
 const MOST_CONNECTIONS: usize = 4096;
 
@@ -81,8 +87,7 @@ async fn connection(
     header_time: Duration,
     stopping: CancellationToken,
 ) {
-    // A socket that is gone already fails here and again at its first read.
-    let _ = stream.set_nodelay(true);
+    prepare(&stream);
     let served = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(header_time)
@@ -98,6 +103,15 @@ async fn connection(
     if let Err(error) = outcome {
         tracing::debug!(%error, "a connection ended early");
     }
+}
+
+/// A socket that is gone already fails here and again at its first read.
+fn prepare(stream: &TcpStream) {
+    let _ = stream.set_nodelay(true);
+    let socket = SockRef::from(stream);
+    let _ = socket.set_tcp_keepalive(&TcpKeepalive::new().with_time(SILENT));
+    #[cfg(target_os = "linux")]
+    let _ = socket.set_tcp_user_timeout(Some(STALLED));
 }
 
 /// A client that left before it was accepted is nothing; anything else, such as no free descriptors,

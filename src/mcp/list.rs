@@ -3,8 +3,8 @@
 //! A list is known by its fingerprint, so equal lists of different generations are one. A page holds
 //! as many tools as fit the byte budget; most lists are one page, since many clients never ask for a
 //! second. A cursor is the fingerprint and an offset. A list that was replaced is kept for a minute
-//! when it has several pages, so that a client can finish what it began. What is kept is the list
-//! alone, never its snapshot.
+//! when it has several pages, so that a client can finish what it began, as long as all that are kept
+//! fit a bound of bytes. What is kept is the list alone, never its snapshot.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -18,13 +18,15 @@ use crate::{snapshot::Snapshot, source::Digest};
 
 /// How long a replaced list can still be paged through.
 const KEPT: Duration = Duration::from_secs(60);
-/// Lists kept at most, so that memory stays flat however often files change.
-const KEPT_LISTS: usize = 8;
+/// Bytes of replaced lists kept at most, so that memory stays bounded however often files change.
+const KEPT_BYTES: usize = 64 * 1024 * 1024;
 
 /// One list in pages; at least one, the first may be empty.
 #[derive(Debug)]
 pub(super) struct Listing {
     fingerprint: Digest,
+    /// Of its tools as JSON.
+    bytes: usize,
     pages: Vec<Page>,
 }
 
@@ -56,7 +58,7 @@ impl Listing {
             used += size;
             offset += 1;
         }
-        Ok(Self { fingerprint, pages })
+        Ok(Self { fingerprint, bytes: snapshot.list().len(), pages })
     }
 
     fn position(&self, cursor: &str) -> Option<usize> {
@@ -94,7 +96,8 @@ pub(super) struct Listings {
 #[derive(Debug)]
 struct Recent {
     listing: Arc<Listing>,
-    used: Instant,
+    /// When it was first seen not to be the newest; `None` for the newest.
+    replaced: Option<Instant>,
 }
 
 impl Listings {
@@ -112,7 +115,7 @@ impl Listings {
         snapshot: &Snapshot,
         cursor: Option<&str>,
     ) -> serde_json::Result<Option<Place>> {
-        let listing = self.current(snapshot)?;
+        let listing = self.current(snapshot, Instant::now())?;
         let Some(cursor) = cursor else {
             return Ok(Some(Place { listing, page: 0 }));
         };
@@ -123,33 +126,41 @@ impl Listings {
         }))
     }
 
-    fn current(&self, snapshot: &Snapshot) -> serde_json::Result<Arc<Listing>> {
-        if let Some(listing) = self.find(snapshot.fingerprint()) {
+    fn current(&self, snapshot: &Snapshot, now: Instant) -> serde_json::Result<Arc<Listing>> {
+        if let Some(listing) = self.find(snapshot.fingerprint(), now) {
             return Ok(listing);
         }
         // Built outside the lock: two requests may both build the first list after a swap.
         let listing = Arc::new(Listing::of(snapshot, self.budget)?);
-        Ok(self.keep(listing))
+        Ok(self.keep(listing, now))
     }
 
-    fn find(&self, fingerprint: &Digest) -> Option<Arc<Listing>> {
+    fn find(&self, fingerprint: &Digest, now: Instant) -> Option<Arc<Listing>> {
         let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = recent.iter_mut().find(|recent| recent.listing.fingerprint == *fingerprint)?;
-        found.used = Instant::now();
-        Some(Arc::clone(&found.listing))
+        let found = recent.iter().position(|recent| recent.listing.fingerprint == *fingerprint)?;
+        // A list may become the newest again.
+        for (place, recent) in recent.iter_mut().enumerate() {
+            recent.replaced = if place == found { None } else { recent.replaced.or(Some(now)) };
+        }
+        recent.get(found).map(|recent| Arc::clone(&recent.listing))
     }
 
-    fn keep(&self, listing: Arc<Listing>) -> Arc<Listing> {
+    fn keep(&self, listing: Arc<Listing>, now: Instant) -> Arc<Listing> {
         let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = Instant::now();
+        recent.iter_mut().for_each(|recent| _ = recent.replaced.get_or_insert(now));
         recent.retain(|recent| {
             recent.listing.fingerprint != listing.fingerprint
                 && recent.listing.pages.len() > 1
-                && now.duration_since(recent.used) < KEPT
+                && recent.replaced.is_none_or(|replaced| now.duration_since(replaced) < KEPT)
         });
-        let surplus = (recent.len() + 1).saturating_sub(KEPT_LISTS);
-        recent.drain(..surplus);
-        recent.push(Recent { listing: Arc::clone(&listing), used: now });
+        // The oldest come first.
+        let mut bytes: usize = recent.iter().map(|recent| recent.listing.bytes).sum();
+        recent.retain(|recent| {
+            let fits = bytes <= KEPT_BYTES;
+            bytes -= if fits { 0 } else { recent.listing.bytes };
+            fits
+        });
+        recent.push(Recent { listing: Arc::clone(&listing), replaced: None });
         listing
     }
 }
@@ -190,10 +201,11 @@ mod tests {
     }
 
     #[test]
-    fn paging_goes_on_through_a_swap_on_the_list_it_began_with() {
+    fn paging_goes_on_through_a_swap_on_the_list_it_began_with_and_keeps_no_snapshot() {
         let listings = Listings::new(1);
-        let old = listings.page(&snapshot(1, &["a", "b"]), None).unwrap().unwrap();
-        let next = old.page().next.clone().unwrap();
+        let old = Arc::new(snapshot(1, &["a", "b"]));
+        let next = listings.page(&old, None).unwrap().unwrap().page().next.clone().unwrap();
+        assert_eq!(Arc::into_inner(old).unwrap().generation(), 1, "nobody else holds it");
         let new = snapshot(2, &["x", "y"]);
         assert_eq!(names(&listings.page(&new, None).unwrap().unwrap()), ["x"]);
         assert_eq!(names(&listings.page(&new, Some(&next)).unwrap().unwrap()), ["b"]);
@@ -209,14 +221,57 @@ mod tests {
     }
 
     #[test]
-    fn few_lists_are_kept_and_single_pages_not_at_all() {
-        for (budget, kept) in [(1, KEPT_LISTS), (1_000_000, 1)] {
+    fn a_list_is_kept_for_a_minute_after_it_was_replaced_however_many_came_since() {
+        let listings = Listings::new(1);
+        let start = Instant::now();
+        let at = |seconds| start + Duration::from_secs(seconds);
+        let old = snapshot(0, &["a", "b"]);
+        let next = listings.current(&old, at(0)).unwrap().pages[0].next.clone().unwrap();
+        // Long the newest, then replaced by one after another.
+        listings.current(&old, at(500)).unwrap();
+        let mut newest = snapshot(1, &["t1", "z"]);
+        for generation in 1..59 {
+            newest = snapshot(generation, &[&format!("t{generation}"), "z"]);
+            listings.current(&newest, at(500 + generation)).unwrap();
+        }
+        assert_eq!(names(&listings.page(&newest, Some(&next)).unwrap().unwrap()), ["b"]);
+        listings.current(&snapshot(99, &["x", "y"]), at(561)).unwrap();
+        assert!(listings.page(&newest, Some(&next)).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_list_that_is_the_newest_again_is_not_dropped() {
+        let listings = Listings::new(1);
+        let at = |seconds| Instant::now() + Duration::from_secs(seconds);
+        let [first, second] = [snapshot(1, &["a", "b"]), snapshot(2, &["c", "d"])];
+        for (seconds, snapshot) in [(0, &first), (1, &second), (2, &first), (100, &second)] {
+            listings.current(snapshot, at(seconds)).unwrap();
+        }
+        listings.current(&snapshot(3, &["e", "f"]), at(120)).unwrap();
+        assert_eq!(listings.recent.lock().unwrap().len(), 3);
+    }
+
+    #[test]
+    fn few_bytes_of_lists_are_kept_and_single_pages_not_at_all() {
+        let many: Vec<_> = (0..50).map(|n| snapshot(n, &[&format!("t{n}"), "b"])).collect();
+        let each = many[0].list().len();
+        for (budget, kept) in [(1, 50), (1_000_000, 1)] {
             let listings = Listings::new(budget);
-            for generation in 0..50 {
-                let name = format!("t{generation}");
-                listings.page(&snapshot(generation, &[&name, "b"]), None).unwrap().unwrap();
+            for snapshot in &many {
+                listings.page(snapshot, None).unwrap().unwrap();
             }
             assert_eq!(listings.recent.lock().unwrap().len(), kept);
         }
+        let large = |listing: &Listing| Listing {
+            bytes: KEPT_BYTES / 3,
+            fingerprint: listing.fingerprint,
+            pages: vec![Page::default(), Page::default()],
+        };
+        let listings = Listings::new(each);
+        for snapshot in &many {
+            let listing = large(&Listing::of(snapshot, 1).unwrap());
+            listings.keep(Arc::new(listing), Instant::now());
+        }
+        assert_eq!(listings.recent.lock().unwrap().len(), 4);
     }
 }

@@ -6,6 +6,7 @@
 mod calls;
 mod changes;
 mod front;
+mod memory;
 mod support;
 
 pub(super) use support::{snapshot, tool};

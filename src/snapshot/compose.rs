@@ -8,7 +8,7 @@ use std::{
     sync::Arc,
 };
 
-use super::{Refusal, Served, Snapshot, target};
+use super::{Abandoned, Draft, GoOn, Refusal, Served, Snapshot, target};
 use crate::{
     allowlist::{self, Allowlist},
     diagnostic::Diagnostic,
@@ -22,6 +22,8 @@ pub(super) struct Candidate {
     name: String,
     digest: Digest,
     state: State,
+    /// Its document, as far as it is sound.
+    api: Option<Arc<Api>>,
     previous: Option<Served>,
 }
 
@@ -50,6 +52,12 @@ impl Candidate {
         Some(Refusal { toolset: self.name.clone(), digest: self.digest, diagnostics })
     }
 
+    /// Its document, when its new version is not served for another reason.
+    pub(super) fn draft(&self) -> Option<Draft> {
+        let State::Refused(_) = &self.state else { return None };
+        Some(Draft { toolset: self.name.clone(), api: Arc::clone(self.api.as_ref()?) })
+    }
+
     fn current(&self) -> Option<&Served> {
         match &self.state {
             State::Kept(served) | State::New(served) => Some(served),
@@ -59,7 +67,14 @@ impl Candidate {
 }
 
 /// Every toolset of the sources, built or taken over, in file-name order.
-pub(super) fn candidates(sources: &Sources, previous: Option<&Snapshot>) -> Vec<Candidate> {
+///
+/// # Errors
+/// When it was told not to go on.
+pub(super) fn candidates(
+    sources: &Sources,
+    previous: Option<&Snapshot>,
+    go_on: &mut GoOn<'_>,
+) -> Result<Vec<Candidate>, Abandoned> {
     let inputs = &sources.inputs;
     let allowlists: Vec<_> =
         sources.toolsets.iter().map(|source| read_allowlist(source, sources)).collect();
@@ -70,12 +85,24 @@ pub(super) fn candidates(sources: &Sources, previous: Option<&Snapshot>) -> Vec<
                 ambiguous.clone().map_or_else(|| target::origin(&allowlist, source, inputs), Err);
             (allowlist, origin)
         });
-        Draft { source, parsed, previous: served(previous, &source.name).cloned() }
+        Sketch { source, parsed, previous: served(previous, &source.name).cloned() }
     };
-    let drafts: Vec<_> = sources.toolsets.iter().zip(allowlists).map(draft).collect();
-    let shared = share_one_origin(&drafts);
+    let sketches: Vec<_> = sources.toolsets.iter().zip(allowlists).map(draft).collect();
+    let shared = share_one_origin(&sketches);
     let mut documents = Documents::of(previous);
-    drafts.into_iter().map(|draft| draft.finish(sources, shared, &mut documents)).collect()
+    for source in &sources.toolsets {
+        stage(go_on)?;
+        documents.read(source);
+    }
+    let finish = |sketch: Sketch<'_>| {
+        stage(go_on)?;
+        Ok(sketch.finish(sources, shared, &mut documents))
+    };
+    sketches.into_iter().map(finish).collect()
+}
+
+fn stage(go_on: &mut GoOn<'_>) -> Result<(), Abandoned> {
+    if go_on() { Ok(()) } else { Err(Abandoned) }
 }
 
 fn served<'a>(snapshot: Option<&'a Snapshot>, name: &str) -> Option<&'a Served> {
@@ -83,7 +110,7 @@ fn served<'a>(snapshot: Option<&'a Snapshot>, name: &str) -> Option<&'a Served> 
 }
 
 /// A toolset whose allowlist is read and whose origin is known, each when it is sound.
-struct Draft<'a> {
+struct Sketch<'a> {
     source: &'a ToolsetSource,
     parsed: Result<(Allowlist, Result<target::Origin, Diagnostic>), Vec<Diagnostic>>,
     previous: Option<Served>,
@@ -102,8 +129,8 @@ fn text(input: &Input) -> Result<Text, Vec<Diagnostic>> {
 }
 
 /// Whether every toolset, the last good versions of broken ones included, calls the same origin.
-fn share_one_origin(drafts: &[Draft<'_>]) -> bool {
-    let origins = drafts.iter().filter_map(|draft| match (&draft.parsed, &draft.previous) {
+fn share_one_origin(sketches: &[Sketch<'_>]) -> bool {
+    let origins = sketches.iter().filter_map(|sketch| match (&sketch.parsed, &sketch.previous) {
         (Ok((_, Ok(origin))), _) => Some(origin.upstream.clone()),
         (_, Some(previous)) => Some(previous.toolset.target.upstream.clone()),
         (_, None) => None,
@@ -113,7 +140,7 @@ fn share_one_origin(drafts: &[Draft<'_>]) -> bool {
     origins.len() <= 1
 }
 
-impl Draft<'_> {
+impl Sketch<'_> {
     fn finish(self, sources: &Sources, shared: bool, documents: &mut Documents) -> Candidate {
         let state = match self.parsed {
             Err(mut diagnostics) => {
@@ -121,14 +148,15 @@ impl Draft<'_> {
                 State::Refused(diagnostics)
             }
             Ok((allowlist, origin)) => {
-                let draft = Sound { source: self.source, allowlist, origin, sources, shared };
-                draft.finish(self.previous.as_ref(), documents).unwrap_or_else(State::Refused)
+                let sound = Sound { source: self.source, allowlist, origin, sources, shared };
+                sound.finish(self.previous.as_ref(), documents).unwrap_or_else(State::Refused)
             }
         };
         Candidate {
             name: self.source.name.clone(),
             digest: self.source.digest,
             state,
+            api: documents.sound(self.source),
             previous: self.previous,
         }
     }
@@ -218,6 +246,16 @@ impl Documents {
             return Err(vec![no_document(allowlist)]);
         };
         Ok((self.parse(input)?, input.digest))
+    }
+
+    /// Reads the document of a toolset, if it names one, so that the next to ask need not wait.
+    fn read(&mut self, source: &ToolsetSource) {
+        source.document.iter().for_each(|input| drop(self.parse(input)));
+    }
+
+    /// The document of a toolset, if there is nothing wrong with it.
+    fn sound(&mut self, source: &ToolsetSource) -> Option<Arc<Api>> {
+        source.document.as_ref().and_then(|input| self.parse(input).ok())
     }
 
     /// What is wrong with the document of a toolset, if it names one.

@@ -68,9 +68,13 @@ impl Live {
         published.len()
     }
 
-    /// Serves `snapshot` from now on and gives back the old one, to be dropped off the request path.
-    /// Bumps the listeners when the fingerprint differs, after the store.
-    pub(crate) fn publish(&self, snapshot: Arc<Snapshot>) -> Option<Arc<Snapshot>> {
+    /// Serves `snapshot` from now on. `settle` gets the old one, to be dropped off the request path, and
+    /// says how reloading fares now; only then are the listeners bumped, if the fingerprint differs.
+    pub(crate) fn publish(
+        &self,
+        snapshot: Arc<Snapshot>,
+        settle: impl FnOnce(Option<Arc<Snapshot>>) -> Status,
+    ) {
         let generation = snapshot.generation();
         let fingerprint = *snapshot.fingerprint();
         {
@@ -84,10 +88,11 @@ impl Live {
             .unwrap_or_else(PoisonError::into_inner)
             .push(Gone::between(self.load().as_deref(), &snapshot));
         let old = self.snapshot.swap(Some(snapshot));
-        if old.as_ref().is_none_or(|old| *old.fingerprint() != fingerprint) {
+        let differs = old.as_ref().is_none_or(|old| *old.fingerprint() != fingerprint);
+        self.set_status(settle(old));
+        if differs {
             self.changes.send_replace(generation);
         }
-        old
     }
 
     /// When one of the last swaps removed a tool of this name; asked about names that are unknown now.
@@ -121,10 +126,15 @@ mod tests {
     fn listeners_hear_of_a_new_fingerprint_only_and_after_it_is_readable() {
         let live = Live::new(Some(snapshot(1, "a")), 10);
         let mut changes = live.changes();
-        live.publish(snapshot(2, "a"));
+        live.publish(snapshot(2, "a"), |_| Status::default());
         assert!(!changes.has_changed().unwrap());
-        live.publish(snapshot(3, "b"));
+        live.publish(snapshot(3, "b"), |old| {
+            assert_eq!((old.unwrap().generation(), live.load().unwrap().generation()), (2, 3));
+            assert!(!changes.has_changed().unwrap());
+            Status { waiting: Some("settled".into()), ..Status::default() }
+        });
         assert!(changes.has_changed().unwrap());
+        assert_eq!(live.status().waiting.as_deref(), Some("settled"));
         assert_eq!(*changes.borrow_and_update(), live.load().unwrap().generation());
     }
 
@@ -133,10 +143,32 @@ mod tests {
         let live = Live::new(None, 10);
         assert_eq!((live.alive(), live.load().is_none()), (0, true));
         let held = snapshot(1, "a");
-        live.publish(Arc::clone(&held));
-        let old = live.publish(snapshot(2, "b"));
+        live.publish(Arc::clone(&held), |_| Status::default());
+        live.publish(snapshot(2, "b"), |_| Status::default());
         assert_eq!(live.alive(), 2);
-        drop((held, old));
+        drop(held);
+        assert_eq!(live.alive(), 1);
+    }
+
+    #[test]
+    fn whoever_loads_during_many_swaps_has_a_whole_snapshot_and_never_an_older_one() {
+        let live = Live::new(Some(snapshot(0, "0")), 10);
+        let load = || {
+            let mut newest = 0;
+            while newest < 10_000 {
+                let snapshot = live.load().unwrap();
+                let generation = snapshot.generation();
+                assert_eq!(snapshot.instructions().parse(), Ok(generation));
+                assert!(generation >= newest);
+                newest = generation;
+            }
+        };
+        std::thread::scope(|scope| {
+            (0..8).for_each(|_| drop(scope.spawn(load)));
+            for generation in 1..=10_000 {
+                live.publish(snapshot(generation, &generation.to_string()), |_| Status::default());
+            }
+        });
         assert_eq!(live.alive(), 1);
     }
 }

@@ -80,8 +80,8 @@ pub struct Watch {
     sink: Arc<dyn Fn(Tick) + Send + Sync>,
     filter: Arc<Mutex<Filter>>,
     watcher: Option<Box<dyn Watcher + Send>>,
-    /// When a watcher was asked for last.
-    asked: Option<Instant>,
+    /// When a watcher was asked for last and could not be had, and why.
+    failed: Option<(Instant, String)>,
     armed: BTreeMap<PathBuf, Identity>,
     trouble: Option<String>,
     /// Troubles that were logged.
@@ -96,7 +96,7 @@ impl Watch {
             sink: Arc::new(sink),
             filter: Arc::default(),
             watcher: None,
-            asked: None,
+            failed: None,
             armed: BTreeMap::new(),
             trouble: None,
             logged: HashSet::new(),
@@ -153,7 +153,7 @@ impl Watch {
     /// Drops the watcher, to be made anew by the next [`Watch::arm`]; events may have been lost.
     pub fn renew(&mut self) {
         self.watcher = None;
-        self.asked = None;
+        self.failed = None;
         self.armed.clear();
         self.forget_writers();
     }
@@ -171,17 +171,14 @@ impl Watch {
         if self.watcher.is_some() {
             return;
         }
-        let early = self.asked.is_some_and(|asked| asked.elapsed() < AGAIN);
+        let early = self.failed.as_ref().is_some_and(|(asked, _)| asked.elapsed() < AGAIN);
         if !early {
-            self.asked = Some(Instant::now());
             match made(self.kind, self.handler()) {
-                Ok(watcher) => self.watcher = Some(watcher),
-                Err(error) => self.trouble = Some(words(&error)),
+                Ok(watcher) => (self.watcher, self.failed) = (Some(watcher), None),
+                Err(error) => self.failed = Some((Instant::now(), words(&error))),
             }
         }
-        if self.watcher.is_none() && self.trouble.is_none() {
-            self.trouble = Some("no watcher could be had".to_owned());
-        }
+        self.trouble = self.failed.as_ref().map(|(_, why)| why.clone());
     }
 
     /// Runs on the watcher's thread: nothing in it waits.
@@ -396,6 +393,8 @@ mod tests {
         assert!(!watch.arm(&scan(&["/etc/hosts".into()])));
         let cause = "no instances left; raise `fs.inotify.max_user_instances`";
         assert_eq!(watch.backend(), Backend::Polling(cause.to_owned()));
+        watch.arm(&scan(&["/etc/hosts".into()]));
+        assert_eq!(watch.backend(), Backend::Polling(cause.to_owned()), "and still");
     }
 
     #[test]

@@ -75,6 +75,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("arc_swap", &["snapshot/live"]),
     ("hyper_util", &["upstream/client", "source/remote", "mcp/http"]),
     ("hyper_rustls", &["upstream/client", "source/remote"]),
+    ("socket2", &["mcp/http"]),
     ("rmcp", &["mcp"]),
     ("axum", &["mcp", "admin", "gateway"]),
     ("tower_http", &["mcp", "admin", "upstream/client"]),

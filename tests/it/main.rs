@@ -58,9 +58,6 @@ mod credentials;
 /// A save changes the tools; a bad one changes nothing.
 mod reload;
 
-/// No answer mixes two versions, however often they are swapped under load.
-mod consistency;
-
 /// What the command line prints, and how it exits.
 mod command_line;
 

@@ -4,6 +4,7 @@
 pub mod client;
 pub mod compile;
 pub mod instance;
+pub mod lines;
 pub mod raw;
 pub mod specs;
 pub mod tls;
@@ -11,6 +12,7 @@ pub mod upstream;
 pub mod workspace;
 
 pub use client::{Client, Era};
+pub use lines::Lines;
 pub use upstream::Recorder;
 pub use workspace::{Server, Workspace};
 

@@ -385,11 +385,16 @@ fn open_to_all(workspace: &Workspace, token_file: Option<&str>) -> Builder {
         ..Http::default()
     };
     let inputs = Inputs::new(Policy::Strict);
-    Builder::from(Config { inputs, serving: Serving::Http(http), watch: true })
-        .quiet(Duration::from_millis(20))
-        .document(workspace.path("openapi.yaml"))
-        .allowlists(workspace.path("allowlists"))
-        .upstream("http://127.0.0.1:1")
+    Builder::from(Config {
+        inputs,
+        serving: Serving::Http(http),
+        watch: true,
+        quiet: std::time::Duration::from_millis(100),
+    })
+    .quiet(Duration::from_millis(20))
+    .document(workspace.path("openapi.yaml"))
+    .allowlists(workspace.path("allowlists"))
+    .upstream("http://127.0.0.1:1")
 }
 
 #[tokio::test]

@@ -9,7 +9,10 @@ use http::Method;
 use serde_json::{Value, json};
 
 use super::support::{Bench, WAYS, Way, modern_request, request, snapshot};
-use crate::{config::Limits, snapshot::live::Live};
+use crate::{
+    config::Limits,
+    snapshot::live::{Live, Status},
+};
 
 #[tokio::test]
 async fn a_list_shows_every_tool_in_order_as_it_was_made() {
@@ -163,7 +166,7 @@ async fn a_removed_tool_says_so() {
 fn removed_names_are_forgotten_after_so_many_swaps() {
     let live = Live::new(Some(Arc::new(snapshot(1, &["a", "z"]))), 2);
     for (generation, name) in [(2, "b"), (3, "c"), (4, "d")] {
-        live.publish(Arc::new(snapshot(generation, &[name, "z"])));
+        live.publish(Arc::new(snapshot(generation, &[name, "z"])), |_| Status::default());
     }
     let known = |name| live.removed(name).is_some();
     assert_eq!(
@@ -397,7 +400,7 @@ async fn no_answer_mixes_two_snapshots_and_no_call_fails_while_tools_are_swapped
     let clients: Vec<_> = WAYS.into_iter().map(client).collect();
     let mut swaps = 0;
     for snapshot in snapshots.iter().cycle() {
-        bench.live.publish(Arc::clone(snapshot));
+        bench.publish_whole(Arc::clone(snapshot));
         swaps += 1;
         tokio::time::sleep(Duration::from_millis(2)).await;
         if clients.iter().all(tokio::task::JoinHandle::is_finished) {

@@ -1,9 +1,16 @@
 //! list_changed by every way in, and what lives and ends with a listener.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use http::Method;
 use serde_json::{Value, json};
+use tokio::{
+    io::AsyncWriteExt,
+    net::{TcpSocket, TcpStream},
+};
 
 use super::support::{Bench, Events, Way, modern_request, request, snapshot, soon};
 use crate::config::Limits;
@@ -276,4 +283,64 @@ async fn a_deleted_session_ends_its_streams() {
     assert_eq!(events.next().await, None);
     assert_eq!(bench.send(Method::DELETE, "/mcp", &headers, "").await.status(), 404);
     assert_eq!(bench.edge.counts().sessions.load(std::sync::atomic::Ordering::Relaxed), 0);
+}
+
+#[tokio::test]
+async fn a_burst_is_one_notice_by_every_way() {
+    let bench = Bench::new(&["a"]).await;
+    let session = bench.open("2025-11-25", &[]).await;
+    let mut legacy = stream(&bench, &session).await;
+    assert!(legacy.is_quiet().await);
+    let mut modern = listen(&bench, 2, json!({"toolsListChanged": true})).await;
+    modern.next().await.unwrap();
+    let mut lines = bench.lines();
+    lines.open().await;
+    lines.ask(&request(1, "ping", json!({}))).await;
+    for generation in 2..100 {
+        bench.publish(generation, &[&format!("t{generation}")]);
+    }
+    assert!(is_notice(&legacy.next().await.unwrap()));
+    assert!(is_notice(&modern.next().await.unwrap()));
+    assert!(is_notice(&lines.hear().await));
+    assert!(legacy.is_quiet().await && modern.is_quiet().await);
+    let list = lines.ask(&request(2, "tools/list", json!({}))).await;
+    assert_eq!(list["result"]["tools"][0]["name"], "t99");
+    assert_eq!(lines.close().await, "");
+}
+
+/// A listener whose machine takes in little and who reads nothing of it.
+async fn never_reading(bench: &Bench, session: &str) -> TcpStream {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.set_recv_buffer_size(4_096).unwrap();
+    let mut peer = socket.connect(bench.address).await.unwrap();
+    let head = format!(
+        "GET /mcp HTTP/1.1\r\nhost: {}\r\naccept: text/event-stream\r\nmcp-session-id: {session}\r\n\r\n",
+        bench.address
+    );
+    peer.write_all(head.as_bytes()).await.unwrap();
+    peer
+}
+
+#[tokio::test]
+async fn a_listener_that_never_reads_is_dropped_and_the_others_hear_everything() {
+    let bench = Bench::new(&["a"]).await;
+    let deaf = bench.open("2025-11-25", &[]).await;
+    let _deaf = never_reading(&bench, &deaf).await;
+    let session = bench.open("2025-11-25", &[]).await;
+    let mut events = stream(&bench, &session).await;
+    open_streams(&bench, 2).await;
+    let versions = [["x"], ["y"]].map(|names| Arc::new(snapshot(2, &names)));
+    let start = Instant::now();
+    let streams = || bench.edge.counts().streams.load(std::sync::atomic::Ordering::Relaxed);
+    for version in versions.iter().cycle() {
+        if streams() == 1 {
+            break;
+        }
+        assert!(start.elapsed() < Duration::from_secs(30), "it is still there");
+        bench.publish_whole(Arc::clone(version));
+        assert!(is_notice(&events.next().await.unwrap()));
+    }
+    assert!(events.is_quiet().await);
+    bench.publish(3, &["z"]);
+    assert!(is_notice(&events.next().await.unwrap()));
 }

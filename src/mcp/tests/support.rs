@@ -36,7 +36,10 @@ use crate::{
         self, Tool, Toolset,
         plan::{Target, Upstream},
     },
-    snapshot::{Served, Snapshot, live::Live},
+    snapshot::{
+        Served, Snapshot,
+        live::{Live, Status},
+    },
     upstream::{Caller, Service},
 };
 
@@ -69,7 +72,7 @@ fn toolset(names: &[&str]) -> Toolset {
         from: "test".into(),
         headers: Vec::new(),
         forward: vec![header::AUTHORIZATION],
-        max_in_flight: 64,
+        max_in_flight: 256,
     };
     let settings = registry::Settings {
         policy: Policy::Strict,
@@ -200,7 +203,11 @@ impl Bench {
     }
 
     pub(super) fn publish(&self, generation: u64, names: &[&str]) {
-        self.live.publish(Arc::new(snapshot(generation, names)));
+        self.publish_whole(snapshot(generation, names));
+    }
+
+    pub(super) fn publish_whole(&self, snapshot: impl Into<Arc<Snapshot>>) {
+        self.live.publish(snapshot.into(), |_| Status::default());
     }
 
     /// Sends a request as it is.

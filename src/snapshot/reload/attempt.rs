@@ -13,7 +13,7 @@ use super::{STACK, hold::Facts};
 use crate::{
     config::Inputs,
     diagnostic::Diagnostic,
-    snapshot::{Built, Refusal, Snapshot, live::Stage},
+    snapshot::{Abandoned, Built, Draft, GoOn, Refusal, Snapshot, live::Stage},
     source::{Refer, Sources, Unstable, remote::Remote},
 };
 
@@ -26,8 +26,11 @@ const PENDING: Duration = Duration::from_secs(15);
 /// Pause between such reads.
 const RETRY: Duration = Duration::from_millis(50);
 
-/// Makes a snapshot from inputs and the one before; `snapshot::build` outside tests. Pure.
-pub type Build = Box<dyn Fn(&Sources, Option<&Snapshot>) -> Built + Send + Sync>;
+/// Makes a snapshot from inputs and the one before, asking between its stages whether to go on;
+/// `snapshot::build_while` outside tests. Pure.
+pub type Build = Box<
+    dyn Fn(&Sources, Option<&Snapshot>, &mut GoOn<'_>) -> Result<Built, Abandoned> + Send + Sync,
+>;
 
 /// Everything between the flags and a snapshot.
 pub struct Pipeline {
@@ -79,7 +82,9 @@ pub fn first(pipeline: &Pipeline) -> First {
 fn begin(pipeline: &Pipeline) -> First {
     match settled(pipeline) {
         Ok(sources) => {
-            let Attempt { snapshot, refusals, stage } = attempt(pipeline, &sources, None);
+            let attempt = attempt(pipeline, &sources, None, &mut || true);
+            let Attempt { snapshot, refusals, stage, .. } =
+                attempt.expect("a build that is to go on does not end early");
             First { sources: Some(sources), snapshot, refusals, stage }
         }
         Err(Unstable { name, .. }) => {
@@ -114,28 +119,36 @@ pub(super) struct Attempt {
     pub(super) refusals: Vec<Refusal>,
     /// How far what was refused came.
     pub(super) stage: Stage,
+    /// Sound documents of what was refused.
+    pub(super) drafts: Vec<Draft>,
 }
 
 /// Builds what was read. With faults of the whole nothing is built: the toolsets are not all there is.
+///
+/// # Errors
+/// When it was told not to go on.
 pub(super) fn attempt(
     pipeline: &Pipeline,
     sources: &Sources,
     previous: Option<&Snapshot>,
-) -> Attempt {
+    go_on: &mut GoOn<'_>,
+) -> Result<Attempt, Abandoned> {
     let refused = |diagnostics, stage| Attempt {
         snapshot: None,
         refusals: vec![whole(diagnostics, sources.digest)],
         stage,
+        drafts: Vec::new(),
     };
     if !sources.faults.is_empty() {
-        return refused(sources.faults.clone(), Stage::Read);
+        return Ok(refused(sources.faults.clone(), Stage::Read));
     }
-    match caught(|| (pipeline.build)(sources, previous)) {
-        Ok(Built { snapshot, refusals }) => {
+    match caught(|| (pipeline.build)(sources, previous, go_on)) {
+        Ok(built) => {
+            let Built { snapshot, refusals, drafts } = built?;
             let stage = if sources.unreadable() { Stage::Read } else { Stage::Build };
-            Attempt { snapshot, refusals, stage }
+            Ok(Attempt { snapshot, refusals, stage, drafts })
         }
-        Err(words) => refused(vec![Diagnostic::error(words)], Stage::Panic),
+        Err(words) => Ok(refused(vec![Diagnostic::error(words)], Stage::Panic)),
     }
 }
 

@@ -5,22 +5,22 @@
 
 use std::{
     sync::Arc,
-    time::{Instant, SystemTime},
+    time::{Duration, Instant, SystemTime},
 };
 
 use super::{
-    Pipeline,
+    Facts, Pipeline, Wake,
     attempt::{Attempt, attempt, caught},
     gate::Verdict,
     hold::{Hold, Wait, suspects},
-    quiet::BURST,
+    quiet::{BURST, WRITER},
     report::{files, short},
     turn::{SCAN, Since, Timers, Turns},
 };
 use crate::{
     diagnostic::Diagnostic,
     snapshot::{
-        Refusal, Snapshot,
+        Abandoned, Refusal, Snapshot,
         diff::Diff,
         live::{Failure, Stage, Swap},
     },
@@ -34,12 +34,27 @@ struct Pass {
     /// When the first of the events that led to it came.
     began: Instant,
     now: Instant,
+    /// Read in the middle of a burst that lasts.
+    restless: bool,
+}
+
+impl Pass {
+    /// Whether its build ends early because of `wake`. A burst without end is served all the same, and
+    /// what a person asked for is finished.
+    fn gives_way_to(&self, wake: &Wake) -> bool {
+        match wake {
+            Wake::Stop => true,
+            Wake::Tick(_) | Wake::Fetched => !self.asked && self.began.elapsed() < BURST,
+            Wake::Reload => false,
+        }
+    }
 }
 
 impl Turns {
     /// Reads everything, and does about it what is to be done.
     pub(super) fn pass(&mut self, now: Instant) {
         let since = std::mem::take(&mut self.since);
+        let restless = self.quiet.is_restless(now);
         let began = self.quiet.take().unwrap_or(now);
         self.timers = Timers { confirm: None, again: None, ..self.timers };
         self.status.counts.passes += 1;
@@ -48,7 +63,7 @@ impl Turns {
         previous.iter().for_each(|previous| _ = self.arm(previous));
         let Pipeline { inputs, remote, refer, .. } = &self.pipeline;
         let read = caught(|| Sources::read(inputs, *refer, remote, previous.as_ref()));
-        let pass = Pass { asked: since.asked, began, now };
+        let pass = Pass { asked: since.asked, began, now, restless };
         match read {
             Ok(Ok(sources)) => self.took(sources, pass),
             Ok(Err(unstable)) => self.unstable(&unstable, previous, pass),
@@ -129,33 +144,72 @@ impl Turns {
             return self.wait(&wait);
         }
         let served = self.live.load();
-        let attempt = attempt(&self.pipeline, sources, served.as_deref());
-        self.status.counts.builds += 1;
-        self.drain();
-        let newer = self.since.heard || self.since.fetched;
-        if newer && !pass.asked && pass.began.elapsed() < BURST {
-            self.status.counts.abandoned += 1;
-            self.quiet.began(pass.began);
+        let Ok(attempt) = self.attempt(sources, served.as_deref(), pass) else { return };
+        if self.is_early(&attempt, pass) {
             return;
         }
-        let next = attempt.snapshot.as_ref();
         let suspicious =
-            careful.then(|| self.suspicious(sources, served.as_deref(), next, pass.now));
+            careful.then(|| self.suspicious(sources, served.as_deref(), &attempt, pass.now));
         match suspicious.flatten() {
             Some(wait) => self.wait(&wait),
             None => self.settle(sources, attempt, served.as_deref(), pass),
         }
     }
 
+    /// Builds, unless something newer comes between two stages.
+    fn attempt(
+        &mut self,
+        sources: &Sources,
+        served: Option<&Snapshot>,
+        pass: Pass,
+    ) -> Result<Attempt, Abandoned> {
+        let mut came = Vec::new();
+        let mut go_on = || {
+            came.extend(self.wakes.try_iter());
+            !came.iter().any(|wake| pass.gives_way_to(wake))
+        };
+        let attempt = attempt(&self.pipeline, sources, served, &mut go_on);
+        let attempt =
+            attempt.and_then(|attempt| if go_on() { Ok(attempt) } else { Err(Abandoned) });
+        came.iter().for_each(|wake| self.note(wake));
+        self.status.counts.builds += 1;
+        if attempt.is_err() {
+            self.status.counts.abandoned += 1;
+            self.quiet.began(pass.began);
+        }
+        attempt
+    }
+
+    /// Whether something would be refused that is being written at this moment: a file between its
+    /// truncation and its new content is no failure. It is read again, up to ten seconds long.
+    fn is_early(&mut self, attempt: &Attempt, pass: Pass) -> bool {
+        let moving = (pass.restless || self.since.heard) && !pass.asked;
+        if attempt.refusals.is_empty() || !moving {
+            self.early = None;
+            return false;
+        }
+        let since = *self.early.get_or_insert(pass.now);
+        let early = pass.now < since + WRITER;
+        if early {
+            self.status.counts.abandoned += 1;
+            self.quiet.event(pass.now, None);
+        }
+        early
+    }
+
     fn suspicious(
         &mut self,
         sources: &Sources,
         served: Option<&Snapshot>,
-        next: Option<&Snapshot>,
+        attempt: &Attempt,
         now: Instant,
     ) -> Option<Wait> {
         let facts = self.pipeline.facts;
-        let suspects = suspects(&self.gate, sources, &facts(served?), &facts(next?));
+        // A refused toolset keeps its version, so its document is asked: a writer that has not ended is no
+        // failure yet.
+        let mut next: Vec<_> = attempt.drafts.iter().map(Facts::of_draft).collect();
+        next.extend(facts(attempt.snapshot.as_ref()?));
+        let suspects = suspects(&self.gate, sources, &facts(served?), &next);
         self.hold.suspicious(&suspects, now)
     }
 
@@ -175,44 +229,53 @@ impl Turns {
         served: Option<&Snapshot>,
         pass: Pass,
     ) {
-        let Attempt { snapshot, refusals, stage } = attempt;
+        let Attempt { snapshot, refusals, stage, .. } = attempt;
         self.status.waiting = None;
         let whole = refusals.iter().any(|refusal| refusal.toolset.is_empty());
         let next = self.gate.after(sources, &refusals);
         let moves = !whole && (self.gate.moves(&next) || served.is_none());
-        if let (true, Some(snapshot)) = (moves, snapshot) {
-            self.swap(snapshot, served, sources, pass);
+        let Some(snapshot) = snapshot.filter(|_| moves) else {
+            return self.conclude(refusals, stage, sources.digest, pass.now);
+        };
+        let snapshot = Arc::new(snapshot);
+        let files = files(&self.gate, sources);
+        // Whoever hears of the swap finds its status too.
+        Arc::clone(&self.live).publish(Arc::clone(&snapshot), |old| {
+            old.into_iter().for_each(|old| self.retired.push(old, pass.now));
+            self.status.counts.swaps += 1;
+            self.status.swapped = Some(SystemTime::now());
             self.gate.serve(next);
-        }
+            self.conclude(refusals, stage, sources.digest, pass.now);
+            self.shown()
+        });
+        self.record(&snapshot, served, (sources.digest, pass.began.elapsed()), files);
+    }
+
+    fn conclude(&mut self, refusals: Vec<Refusal>, stage: Stage, digest: Digest, now: Instant) {
         if refusals.is_empty() {
             self.accept();
         } else {
-            self.refuse(refusals, stage, sources.digest, pass.now);
+            self.refuse(refusals, stage, digest, now);
         }
     }
 
-    fn swap(
+    /// After the swap, which nothing may hold up; a fault in it must not look like a failed swap.
+    fn record(
         &mut self,
-        snapshot: Snapshot,
+        snapshot: &Snapshot,
         served: Option<&Snapshot>,
-        sources: &Sources,
-        pass: Pass,
+        (digest, took): (Digest, Duration),
+        files: String,
     ) {
-        let snapshot = Arc::new(snapshot);
-        let old = self.live.publish(Arc::clone(&snapshot));
-        let (at, took) = (SystemTime::now(), pass.began.elapsed());
-        old.into_iter().for_each(|old| self.retired.push(old, pass.now));
-        self.status.counts.swaps += 1;
-        self.status.swapped = Some(at);
-        // After the swap, which nothing may hold up; a fault in it must not look like a failed swap.
-        let diff = caught(|| Diff::of(served, &snapshot)).unwrap_or_else(|words| {
+        let diff = caught(|| Diff::of(served, snapshot)).unwrap_or_else(|words| {
             tracing::error!("what the swap changes is not known: {words}");
             Diff::default()
         });
-        let (generation, files) = (snapshot.generation(), files(&self.gate, sources));
-        let (hash, milliseconds) = (short(&sources.digest), took.as_millis());
+        let (generation, hash, milliseconds) =
+            (snapshot.generation(), short(&digest), took.as_millis());
         tracing::info!("generation {generation} ({hash}): {diff}; {milliseconds} ms; {files}");
-        let swap = Swap::new(generation, at, (sources.digest, took), files, diff);
+        let at = self.status.swapped.unwrap_or_else(SystemTime::now);
+        let swap = Swap::new(generation, at, (digest, took), files, diff);
         self.status.history.push(swap, self.pipeline.inputs.limits.history);
     }
 

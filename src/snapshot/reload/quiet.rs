@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 pub(super) const BURST: Duration = Duration::from_secs(2);
 
 /// A writer that does not close its file is waited for this long.
-const WRITER: Duration = Duration::from_secs(10);
+pub(super) const WRITER: Duration = Duration::from_secs(10);
 
 /// The wait for quiet.
 #[derive(Debug)]
@@ -61,6 +61,11 @@ impl Quiet {
         })
     }
 
+    /// Whether events still come, so that reading now is reading in the middle of a burst.
+    pub(super) fn is_restless(&self, now: Instant) -> bool {
+        self.pending.is_some_and(|pending| !pending.at_once && now < pending.last + self.period)
+    }
+
     /// Nothing is pending any more; gives back when the first event was.
     pub(super) fn take(&mut self) -> Option<Instant> {
         self.pending.take().map(|pending| pending.first)
@@ -100,6 +105,18 @@ mod tests {
         check(&[(0, true), (9_000, true)], 10_000);
         check(&[(0, true), (500, false)], 600);
         check(&[(0, true), (5_000, false)], 2_000);
+    }
+
+    #[test]
+    fn it_is_restless_until_the_period_is_over() {
+        let now = Instant::now();
+        let mut quiet = Quiet::new(Duration::from_millis(100));
+        assert!(!quiet.is_restless(now));
+        quiet.event(now, None);
+        let at = |milliseconds| now + Duration::from_millis(milliseconds);
+        assert_eq!([0, 99, 100].map(|then| quiet.is_restless(at(then))), [true, true, false]);
+        quiet.at_once(at(50));
+        assert!(!quiet.is_restless(at(60)));
     }
 
     #[test]

@@ -18,9 +18,9 @@ const LASTING: Duration = Duration::from_secs(3_600);
 /// What was said already.
 #[derive(Debug, Default)]
 pub(super) struct Report {
-    refusals: Vec<Refusal>,
+    /// What is refused, and when that was said last.
+    refusals: Vec<(Refusal, Instant)>,
     warnings: HashSet<Diagnostic>,
-    again: Option<Instant>,
 }
 
 impl Report {
@@ -37,26 +37,33 @@ impl Report {
         let same = |one: &Refusal, other: &Refusal| {
             one.toolset == other.toolset && one.diagnostics == other.diagnostics
         };
-        let known = |refusal: &&Refusal| self.refusals.iter().any(|before| same(before, refusal));
-        let news: Vec<_> = refusals.iter().filter(|refusal| !known(refusal)).cloned().collect();
-        self.refusals = refusals.to_vec();
-        self.again = (!refusals.is_empty()).then_some(now + LASTING);
+        let said = |refusal: &Refusal| {
+            let known = self.refusals.iter().find(|(before, _)| same(before, refusal));
+            known.map(|(_, said)| *said).filter(|said| now < *said + LASTING)
+        };
+        let (known, news): (Vec<_>, Vec<_>) = refusals
+            .iter()
+            .map(|one| (one.clone(), said(one)))
+            .partition(|(_, said)| said.is_some());
+        let news: Vec<_> = news.into_iter().map(|(refusal, _)| refusal).collect();
+        let known = known.into_iter().filter_map(|(refusal, said)| Some((refusal, said?)));
+        self.refusals = known.chain(news.iter().map(|one| (one.clone(), now))).collect();
         news
     }
 
     /// Nothing is refused any more.
     pub(super) fn healed(&mut self) {
-        *self = Self { warnings: std::mem::take(&mut self.warnings), ..Self::default() };
+        self.refusals.clear();
     }
 
     /// When to warn again of what lasts.
     pub(super) fn due(&self) -> Option<Instant> {
-        self.again
+        self.refusals.iter().map(|(_, said)| *said + LASTING).min()
     }
 
     /// Warns again of what lasts.
     pub(super) fn remind(&mut self, gate: &Gate, now: Instant) {
-        let lasting = std::mem::take(&mut self.refusals);
+        let lasting: Vec<_> = self.refusals.iter().map(|(refusal, _)| refusal.clone()).collect();
         self.refused(&lasting, gate, now);
     }
 
@@ -123,6 +130,23 @@ mod tests {
         report.healed();
         assert_eq!((report.due(), report.news(&[a], now).len()), (None, 1));
         assert_eq!(report.due(), Some(now + LASTING));
+    }
+
+    #[test]
+    fn what_lasts_is_news_each_hour_whatever_else_changes() {
+        let (mut report, start) = (Report::default(), Instant::now());
+        let lasting = refusal("a", "bad");
+        let mut check = |minutes: u64, other: &str, expected: usize| {
+            let now = start + Duration::from_secs(minutes * 60);
+            let news = report.news(&[lasting.clone(), refusal("b", other)], now);
+            assert_eq!(news.len(), expected, "{minutes}");
+        };
+        check(0, "1", 2);
+        check(40, "2", 1);
+        check(59, "2", 0);
+        check(60, "2", 1);
+        check(100, "2", 1);
+        check(121, "2", 1);
     }
 
     #[test]

@@ -19,8 +19,10 @@ pub(super) struct Retired {
 }
 
 impl Retired {
-    /// Keeps `snapshot` until nobody else holds it.
+    /// Keeps `snapshot` until nobody else holds it. Drops what is free already, so that many swaps within
+    /// a second keep no more than one that nobody needs.
     pub(super) fn push(&mut self, snapshot: Arc<Snapshot>, now: Instant) {
+        self.free();
         self.snapshots.push(snapshot);
         self.swept.get_or_insert(now);
     }
@@ -32,8 +34,12 @@ impl Retired {
 
     /// Drops what nobody else holds any more.
     pub(super) fn sweep(&mut self, now: Instant) {
-        self.snapshots.retain(|snapshot| Arc::strong_count(snapshot) > 1);
+        self.free();
         self.swept = (!self.snapshots.is_empty()).then_some(now);
+    }
+
+    fn free(&mut self) {
+        self.snapshots.retain(|snapshot| Arc::strong_count(snapshot) > 1);
     }
 }
 

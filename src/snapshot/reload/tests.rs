@@ -25,7 +25,7 @@ use super::{
 use crate::{
     config::Inputs,
     snapshot::{
-        Built, Refusal, Snapshot,
+        Abandoned, Built, GoOn, Refusal, Snapshot,
         live::{Live, Stage, Status},
     },
     source::{
@@ -42,12 +42,20 @@ const AFTER: Duration = Duration::from_millis(500);
 
 /// A line a toolset: its name, and the document's text or, without one, the allowlist's.
 ///
-/// `bad` in a text refuses it, `panic` panics, `slow` says `PATH.building` and takes until its file changes.
-fn build(sources: &Sources, previous: Option<&Snapshot>) -> Built {
+/// `bad` in a text refuses it, `panic` panics, `tired` takes a while, `slow` says `PATH.building` and takes
+/// until its file changes.
+fn build(
+    sources: &Sources,
+    previous: Option<&Snapshot>,
+    go_on: &mut GoOn<'_>,
+) -> Result<Built, Abandoned> {
     let mut kept = previous.map(lines).unwrap_or_default();
     let mut refusals = Vec::new();
     let mut next = BTreeMap::new();
     for toolset in &sources.toolsets {
+        if !go_on() {
+            return Err(Abandoned);
+        }
         match text(toolset) {
             Ok(text) => _ = next.insert(toolset.name.clone(), text),
             Err(refusal) => {
@@ -60,7 +68,7 @@ fn build(sources: &Sources, previous: Option<&Snapshot>) -> Built {
     let instructions: Vec<_> = next.iter().map(|(name, text)| format!("{name}={text}")).collect();
     let snapshot = Snapshot::new(generation, Vec::new(), instructions.join("\n").into());
     let nothing = next.is_empty() && !refusals.is_empty();
-    Built { snapshot: (!nothing).then_some(snapshot), refusals }
+    Ok(Built { snapshot: (!nothing).then_some(snapshot), refusals, drafts: Vec::new() })
 }
 
 fn text(toolset: &ToolsetSource) -> Result<String, Refusal> {
@@ -72,6 +80,9 @@ fn text(toolset: &ToolsetSource) -> Result<String, Refusal> {
         assert!(!text.contains("panic"), "in the build");
         if text.contains("bad") || text.is_empty() {
             return Err(refusal(&toolset.name, &text));
+        }
+        if text.contains("tired") {
+            thread::sleep(Duration::from_millis(300));
         }
         if text.contains("slow") {
             fs::write(format!("{}.building", input.name), "").unwrap();
@@ -684,6 +695,12 @@ fn a_start_with_nothing_good_is_mended_while_running() {
         case_with(|root| fs::remove_dir_all(root.join("allowlists")).unwrap(), Options::default());
     assert!(case.live.load().is_none());
     case.until_refused("the folder does not exist");
+    for _ in 0..2 {
+        fs::create_dir(case.path("allowlists")).unwrap();
+        case.until_refused("holds no allowlist");
+        fs::remove_dir(case.path("allowlists")).unwrap();
+        case.until_refused("the folder does not exist");
+    }
     fs::create_dir(case.path("allowlists")).unwrap();
     case.write("allowlists/a.yaml", "document: ../spec/a.txt");
     case.until_live("a=one");
@@ -711,6 +728,66 @@ fn a_change_during_a_build_wins_over_it() {
     case.until_live("a=quick");
     assert_eq!(case.live.status().counts.abandoned, 1);
     case.check(&["a=one", "a=quick"]);
+}
+
+#[test]
+fn a_change_during_a_build_ends_it_before_the_next_stage() {
+    let case = case_with(
+        |root| fs::write(root.join("allowlists/b.yaml"), "b").unwrap(),
+        Options::default(),
+    );
+    // Held open, so that both are read in one pass.
+    let mut file = fs::File::create(case.path("spec/a.txt")).unwrap();
+    case.replace("allowlists/b.yaml", "slow");
+    file.write_all(b"slow").unwrap();
+    drop(file);
+    case.until("building", |_| case.path("spec/a.txt.building").exists());
+    case.replace("allowlists/b.yaml", "b2");
+    case.replace("spec/a.txt", "quick");
+    case.until_live("a=quick\nb=b2");
+    assert_eq!(case.live.status().counts.abandoned, 1);
+    assert!(!case.path("allowlists/b.yaml.building").exists(), "`b` was not begun");
+    case.check(&["a=one\nb=b", "a=quick\nb=b2"]);
+}
+
+#[test]
+fn a_burst_without_end_is_built_and_served_all_the_same() {
+    let case = case();
+    let start = Instant::now();
+    let mut number = 0;
+    while case.swaps() < 2 {
+        assert!(start.elapsed() < CEILING, "{:#?}", case.live.status());
+        case.replace("spec/a.txt", &format!("tired {number}"));
+        number += 1;
+        thread::sleep(Duration::from_millis(20));
+    }
+    case.until_live(&format!("a=tired {}", number - 1));
+}
+
+#[test]
+fn a_burst_of_saves_that_are_empty_for_a_moment_is_no_failure() {
+    let case = case();
+    for number in 0..25 {
+        case.write("spec/a.txt", "");
+        thread::sleep(Duration::from_millis(100));
+        case.write("spec/a.txt", &format!("one {number}"));
+        thread::sleep(Duration::from_millis(10));
+    }
+    case.until_live("a=one 24");
+    assert_eq!(case.live.status().counts.refused, 0);
+}
+
+#[test]
+fn a_burst_of_bad_saves_is_refused_although_it_does_not_end() {
+    let case = case();
+    let start = Instant::now();
+    let mut number = 0;
+    while case.live.status().failure.is_none() {
+        assert!(start.elapsed() < 2 * CEILING);
+        case.write("spec/a.txt", &format!("bad {number}"));
+        number += 1;
+        thread::sleep(Duration::from_millis(50));
+    }
 }
 
 #[test]

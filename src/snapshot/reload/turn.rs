@@ -27,7 +27,7 @@ pub(super) const SCAN: Duration = Duration::from_secs(2);
 pub(super) struct Turns {
     pub(super) pipeline: Pipeline,
     pub(super) live: Arc<Live>,
-    wakes: Receiver<Wake>,
+    pub(super) wakes: Receiver<Wake>,
     /// `None` when neither watching nor scanning.
     pub(super) watch: Option<Watch>,
     pub(super) quiet: Quiet,
@@ -40,6 +40,8 @@ pub(super) struct Turns {
     pub(super) sources: Option<Sources>,
     pub(super) since: Since,
     pub(super) timers: Timers,
+    /// Since when refusals are put off because what they are about is being written.
+    pub(super) early: Option<Instant>,
     stopping: bool,
 }
 
@@ -98,6 +100,7 @@ impl Turns {
             status: Status::default(),
             sources: None,
             since: Since::default(),
+            early: None,
             stopping: false,
         }
     }
@@ -154,13 +157,13 @@ impl Turns {
         self.drain();
     }
 
-    pub(super) fn drain(&mut self) {
+    fn drain(&mut self) {
         while let Ok(wake) = self.wakes.try_recv() {
             self.note(&wake);
         }
     }
 
-    fn note(&mut self, wake: &Wake) {
+    pub(super) fn note(&mut self, wake: &Wake) {
         match wake {
             Wake::Tick(tick) => {
                 self.since.heard = true;
@@ -212,10 +215,16 @@ impl Turns {
     }
 
     fn show(&mut self) {
+        let status = self.shown();
+        self.live.set_status(status);
+    }
+
+    /// The status as it is by now.
+    pub(super) fn shown(&mut self) -> Status {
         if let Some(watch) = &self.watch {
             self.status.backend = watch.backend();
         }
-        self.live.set_status(self.status.clone());
+        self.status.clone()
     }
 
     /// Looks at the files from outside.

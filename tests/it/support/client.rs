@@ -233,7 +233,13 @@ impl Client {
 
 async fn forward(mut body: Incoming, sender: mpsc::UnboundedSender<Value>) {
     let mut text = String::new();
-    while let Some(Ok(frame)) = body.frame().await {
+    loop {
+        // A client that no longer listens closes its connection.
+        let frame = tokio::select! {
+            () = sender.closed() => return,
+            frame = body.frame() => frame,
+        };
+        let Some(Ok(frame)) = frame else { return };
         let Ok(data) = frame.into_data() else { continue };
         text.push_str(std::str::from_utf8(&data).unwrap());
         while let Some(end) = text.find("\n\n") {
@@ -243,7 +249,7 @@ async fn forward(mut body: Incoming, sender: mpsc::UnboundedSender<Value>) {
     }
 }
 
-fn modern_meta() -> Value {
+pub fn modern_meta() -> Value {
     json!({
         "io.modelcontextprotocol/protocolVersion": MODERN,
         "io.modelcontextprotocol/clientInfo": {"name": "it", "version": "0"},

@@ -4,6 +4,7 @@ use std::{
     fs,
     net::SocketAddr,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use tempfile::TempDir;
@@ -75,7 +76,7 @@ impl Workspace {
 /// A gateway behind a listener on loopback.
 pub struct Server {
     pub address: SocketAddr,
-    pub gateway: Gateway,
+    pub gateway: Arc<Gateway>,
 }
 
 impl Server {
@@ -84,6 +85,6 @@ impl Server {
         let address = listener.local_addr().unwrap();
         let serving = gateway.serve(listener, std::future::pending());
         tokio::spawn(serving);
-        Self { address, gateway }
+        Self { address, gateway: Arc::new(gateway) }
     }
 }
