@@ -389,7 +389,7 @@ fn open_to_all(workspace: &Workspace, token_file: Option<&str>) -> Builder {
         inputs,
         serving: Serving::Http(http),
         watch: true,
-        quiet: std::time::Duration::from_millis(100),
+        quiet: Duration::from_millis(100),
     })
     .quiet(Duration::from_millis(20))
     .document(workspace.path("openapi.yaml"))
