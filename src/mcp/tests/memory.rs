@@ -84,5 +84,10 @@ async fn calls_pinned_to_two_hundred_versions_keep_those_and_no_more() {
         let answer = call.await.unwrap();
         assert_eq!(answer["result"]["isError"], false, "{answer}");
     }
-    assert_eq!(bench.live.alive(), 1);
+    // An answer may be here a moment before its call has let go.
+    let start = Instant::now();
+    while bench.live.alive() > 1 {
+        assert!(start.elapsed() < Duration::from_secs(20), "{} are alive", bench.live.alive());
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
 }
