@@ -1,7 +1,7 @@
 //! The allowlist file: which operations of one document become tools, and how.
 //!
 //! [`parse`] turns a text into an [`Allowlist`] whose every entry knows its place, or into all the
-//! faults of the file at once, none twice. Nothing here knows a document or reads a file: whether a
+//! faults of the file at once, none twice; [`read`] gives the sound rest of such a file too. Nothing here knows a document or reads a file: whether a
 //! selector matches anything is for the registry to say, and [`references`] tells whoever reads the
 //! inputs what else to read.
 //!
@@ -9,6 +9,7 @@
 //! made. An empty list or mapping may be written as nothing (all its lines commented out); `tools`
 //! must be there, so that a file cut short is not taken for one that allows nothing.
 
+mod broken;
 pub mod edit;
 mod entry;
 mod file;
@@ -25,6 +26,7 @@ use std::{sync::Arc, time::Duration};
 use http::HeaderName;
 use serde_json::Value;
 
+pub use broken::{Broken, Doubt, Rest};
 pub use header::HeaderPiece;
 pub use reference::{References, references};
 pub use schema::schema;
@@ -184,7 +186,7 @@ impl Allowlist {
     ///
     /// # Errors
     /// Every selector that is not one.
-    pub fn from_selectors(name: &str, selectors: &[String]) -> Result<Self, Vec<Diagnostic>> {
+    pub fn from_selectors(name: &str, selectors: &[String]) -> Result<Self, Broken> {
         file::from_selectors(name, selectors)
     }
 }
@@ -194,7 +196,16 @@ impl Allowlist {
 /// # Errors
 /// Every fault of the file, each with its place, in the order of the text.
 pub fn parse(name: &str, text: &Text) -> Result<Allowlist, Vec<Diagnostic>> {
-    let value = text.value().map_err(|fault| vec![unquoted_star(fault)])?;
+    Ok(read(name, text)?)
+}
+
+/// As [`parse`], and keeps what is sound of a file that has faults.
+///
+/// # Errors
+/// Every fault of the file, each with its place, in the order of the text, and the rest of it.
+pub fn read(name: &str, text: &Text) -> Result<Allowlist, Broken> {
+    let no_value = |fault| Broken { faults: vec![unquoted_star(fault)], rest: None };
+    let value = text.value().map_err(no_value)?;
     file::read(name, text.file(), &value, |pointers| places(text, pointers))
 }
 

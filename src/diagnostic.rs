@@ -199,6 +199,14 @@ pub fn nearest<'a>(
     })
 }
 
+/// ``; did you mean `x`?`` as the end of a message, or nothing when nothing is near; see [`nearest`].
+pub fn suggestion<'a>(
+    word: &str,
+    candidates: impl IntoIterator<Item = &'a str, IntoIter: Clone>,
+) -> String {
+    nearest(word, candidates).map_or_else(String::new, |found| format!("; did you mean `{found}`?"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

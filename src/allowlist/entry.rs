@@ -58,11 +58,17 @@ pub(super) fn entries(reader: &mut Reader, section: &Section<'_>) -> Vec<Entry> 
     let mut seen = Seen::default();
     let mut entries = Vec::new();
     for (pointer, item) in section.items("tools").unwrap_or_default() {
-        let Some((selector, changes)) = entry(reader, &pointer, item) else { continue };
+        let n_faults = reader.n_faults();
+        let Some((selector, changes)) = entry(reader, &pointer, item) else {
+            reader.doubt().lost |= item.is_object();
+            continue;
+        };
         if seen.has_too_many_patterns(reader, &pointer, &selector) {
             break;
         }
+        let is_faulty = reader.n_faults() > n_faults;
         if seen.is_new(reader, &pointer, &selector) {
+            reader.doubt().entries.extend(is_faulty.then_some(entries.len()));
             entries.push(Entry { selector, changes, position: reader.position(&pointer) });
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::{
-    Allowlist, Docs, Header, Located, entry,
+    Allowlist, Broken, Docs, Header, Located, entry,
     header::{self, HeaderPiece},
     key::{FILE, Kind},
     read::{Reader, Section, kind_of},
@@ -24,11 +24,10 @@ pub(super) fn read(
     file: &Arc<str>,
     value: &Value,
     locate: impl FnOnce(&[&str]) -> Vec<Option<Place>>,
-) -> Result<Allowlist, Vec<Diagnostic>> {
-    let mut reader = Reader::new(file, value, locate);
-    let allowlist = allowlist(&mut reader, name, file, value);
-    let secrets = secrets(value);
-    reader.finish(allowlist, &secrets)
+) -> Result<Allowlist, Broken> {
+    let mut reader = Reader::new(file, value, &secrets(value), locate);
+    let read = allowlist(&mut reader, name, file, value);
+    reader.finish(read)
 }
 
 fn allowlist(reader: &mut Reader, name: &str, file: &Arc<str>, value: &Value) -> Option<Allowlist> {
@@ -38,6 +37,8 @@ fn allowlist(reader: &mut Reader, name: &str, file: &Arc<str>, value: &Value) ->
     };
     let section = Section::open(reader, String::new(), map, &[FILE]);
     let section = &section;
+    let attempted = section.attempted().iter().map(|key| (*key).to_owned());
+    reader.doubt().keys.extend(attempted);
     version(reader, section);
     let deny = entry::selectors(reader, section, "deny");
     let entries = entry::entries(reader, section);
@@ -68,10 +69,7 @@ fn allowlist(reader: &mut Reader, name: &str, file: &Arc<str>, value: &Value) ->
 }
 
 /// The allowlist of `--allow`: selectors only.
-pub(super) fn from_selectors(
-    name: &str,
-    selectors: &[String],
-) -> Result<Allowlist, Vec<Diagnostic>> {
+pub(super) fn from_selectors(name: &str, selectors: &[String]) -> Result<Allowlist, Broken> {
     let file: Arc<str> = "--allow".into();
     let value = serde_json::json!({ "tools": selectors });
     read(name, &file, &value, |pointers| pointers.iter().map(|_| None).collect())
@@ -214,7 +212,7 @@ pub(super) mod tests {
     use super::*;
 
     /// Reads a value whose nodes all stand on a line that repeats it.
-    pub(in crate::allowlist) fn read_value(value: &Value) -> Result<Allowlist, Vec<Diagnostic>> {
+    pub(in crate::allowlist) fn read_value(value: &Value) -> Result<Allowlist, Broken> {
         let place = |pointer: &&str| {
             let excerpt = value.to_string().into();
             Some(Place { line: 1, column: 1, pointer: (*pointer).into(), excerpt })
@@ -224,7 +222,7 @@ pub(super) mod tests {
 
     /// Faults as `pointer: message; help`.
     pub(in crate::allowlist) fn faults(value: &Value) -> Vec<String> {
-        let faults = read_value(value).expect_err("faults");
+        let faults = read_value(value).expect_err("faults").faults;
         let line = |fault: &Diagnostic| {
             let place = fault.position.as_ref().unwrap().place.as_ref().unwrap();
             let help = fault.help.iter().map(|help| format!("; {help}"));
@@ -476,7 +474,7 @@ pub(super) mod tests {
 
     #[test]
     fn a_flood_of_faults_is_cut() {
-        let faults = read_value(&json!({ "tools": vec![1; 250] })).unwrap_err();
+        let faults = read_value(&json!({ "tools": vec![1; 250] })).unwrap_err().faults;
         assert_eq!(faults.len(), 101);
         assert_eq!(faults[100].message, "150 more faults are not shown");
     }
@@ -484,7 +482,7 @@ pub(super) mod tests {
     #[test]
     fn secrets_are_in_no_diagnostic() {
         let check = |value: &Value| {
-            for fault in read_value(value).unwrap_err() {
+            for fault in read_value(value).unwrap_err().faults {
                 let shown = fault.snippet();
                 assert!(!shown.contains("hunter2"), "{shown}");
             }
@@ -502,7 +500,7 @@ pub(super) mod tests {
         let allowlist = from_selectors("api", &selectors).unwrap();
         assert_eq!(allowlist.entries.len(), 2);
         assert_eq!(allowlist.entries[0].position, crate::diagnostic::Position::whole("--allow"));
-        let faults = from_selectors("api", &["/a".into(), "tag:".into()]).unwrap_err();
+        let faults = from_selectors("api", &["/a".into(), "tag:".into()]).unwrap_err().faults;
         assert_eq!(faults.len(), 2);
         assert!(faults[0].to_string().starts_with("--allow: error: `/a` has no method"));
     }

@@ -22,7 +22,7 @@ use tokio::sync::mpsc;
 
 use super::{Edge, Gauge, digits, notify::Arrival};
 use crate::{
-    diagnostic::{nearest, quote},
+    diagnostic::{quote, suggestion},
     registry::{Tool, Toolset},
     snapshot::Snapshot,
     upstream::{Answer, CallerAuth, Content, Progress},
@@ -140,10 +140,7 @@ fn unknown(edge: &Edge, snapshot: Option<&Snapshot>, name: &str) -> ErrorData {
             quote(name),
             age(since.elapsed())
         ),
-        None => match nearest(name, names) {
-            Some(near) => format!("unknown tool {}; did you mean `{near}`?", quote(name)),
-            None => format!("unknown tool {}", quote(name)),
-        },
+        None => format!("unknown tool {}{}", quote(name), suggestion(name, names)),
     };
     ErrorData::invalid_params(words, None)
 }

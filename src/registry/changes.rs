@@ -6,13 +6,12 @@
 use super::{
     alias,
     input::{Place, Slot},
-    near::suggestion,
     plan::Source,
     text,
 };
 use crate::{
     allowlist::{ArgumentChange, Changes, Located},
-    diagnostic::Diagnostic,
+    diagnostic::{Diagnostic, suggestion},
 };
 
 /// Whether the allowlist speaks of a header or cookie, which it must do for it to be offered.

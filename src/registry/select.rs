@@ -6,11 +6,10 @@
 
 use std::collections::HashMap;
 
-use super::near::suggestion;
 use crate::{
     allowlist::{Allowlist, Changes, Entry, Selector},
     config::Policy,
-    diagnostic::{Diagnostic, Position, quote},
+    diagnostic::{Diagnostic, Position, quote, suggestion},
     openapi::{Api, Operation},
 };
 

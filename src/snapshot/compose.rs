@@ -4,13 +4,13 @@
 //! one origin (the default of `forward`), and whether two claim one name.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, HashMap, HashSet},
     sync::Arc,
 };
 
 use super::{Refusal, Served, Snapshot, target};
 use crate::{
-    allowlist::{self, Allowlist},
+    allowlist::{self, Allowlist, Broken},
     diagnostic::Diagnostic,
     openapi::{self, Api, text::Text},
     registry::{self, Settings, ToolName, Toolset},
@@ -64,13 +64,17 @@ pub(super) fn candidates(sources: &Sources, previous: Option<&Snapshot>) -> Vec<
     let allowlists: Vec<_> =
         sources.toolsets.iter().map(|source| read_allowlist(source, sources)).collect();
     let ambiguous = target::ambiguous(allowlists.iter().flatten(), inputs);
-    let draft = |(source, allowlist): (_, Result<Allowlist, _>)| {
-        let parsed = allowlist.map(|allowlist| {
-            let origin =
-                ambiguous.clone().map_or_else(|| target::origin(&allowlist, source, inputs), Err);
-            (allowlist, origin)
-        });
-        Draft { source, parsed, previous: served(previous, &source.name).cloned() }
+    let draft = |(source, allowlist): (_, Result<Allowlist, Broken>)| {
+        let origin = |allowlist: &Allowlist| {
+            ambiguous.clone().map_or_else(|| target::origin(allowlist, source, inputs), Err)
+        };
+        let of_rest = |broken: &Broken| broken.rest.as_ref().map(|rest| origin(&rest.allowlist));
+        let origin = match &allowlist {
+            Ok(allowlist) => Some(origin(allowlist)),
+            Err(broken) => of_rest(broken),
+        };
+        let previous = served(previous, &source.name).cloned();
+        Draft { source, allowlist, origin, previous }
     };
     let drafts: Vec<_> = sources.toolsets.iter().zip(allowlists).map(draft).collect();
     let shared = share_one_origin(&drafts);
@@ -85,15 +89,18 @@ fn served<'a>(snapshot: Option<&'a Snapshot>, name: &str) -> Option<&'a Served> 
 /// A toolset whose allowlist is read and whose origin is known, each when it is sound.
 struct Draft<'a> {
     source: &'a ToolsetSource,
-    parsed: Result<(Allowlist, Result<target::Origin, Diagnostic>), Vec<Diagnostic>>,
+    allowlist: Result<Allowlist, Broken>,
+    /// `None` when nothing of the allowlist could be read.
+    origin: Option<Result<target::Origin, Diagnostic>>,
     previous: Option<Served>,
 }
 
-fn read_allowlist(source: &ToolsetSource, sources: &Sources) -> Result<Allowlist, Vec<Diagnostic>> {
+fn read_allowlist(source: &ToolsetSource, sources: &Sources) -> Result<Allowlist, Broken> {
     let Some(input) = &source.allowlist else {
         return Allowlist::from_selectors(&source.name, &sources.inputs.allow);
     };
-    allowlist::parse(&source.name, &text(input)?)
+    let text = text(input).map_err(|faults| Broken { faults, rest: None })?;
+    allowlist::read(&source.name, &text)
 }
 
 fn text(input: &Input) -> Result<Text, Vec<Diagnostic>> {
@@ -103,10 +110,12 @@ fn text(input: &Input) -> Result<Text, Vec<Diagnostic>> {
 
 /// Whether every toolset, the last good versions of broken ones included, calls the same origin.
 fn share_one_origin(drafts: &[Draft<'_>]) -> bool {
-    let origins = drafts.iter().filter_map(|draft| match (&draft.parsed, &draft.previous) {
-        (Ok((_, Ok(origin))), _) => Some(origin.upstream.clone()),
-        (_, Some(previous)) => Some(previous.toolset.target.upstream.clone()),
-        (_, None) => None,
+    let origins = drafts.iter().filter_map(|draft| {
+        match (&draft.allowlist, &draft.origin, &draft.previous) {
+            (Ok(_), Some(Ok(origin)), _) => Some(origin.upstream.clone()),
+            (_, _, Some(previous)) => Some(previous.toolset.target.upstream.clone()),
+            (_, _, None) => None,
+        }
     });
     let mut origins = origins.collect::<Vec<_>>();
     origins.dedup();
@@ -115,43 +124,40 @@ fn share_one_origin(drafts: &[Draft<'_>]) -> bool {
 
 impl Draft<'_> {
     fn finish(self, sources: &Sources, shared: bool, documents: &mut Documents) -> Candidate {
-        let state = match self.parsed {
-            Err(mut diagnostics) => {
-                diagnostics.extend(documents.faults(self.source));
-                State::Refused(diagnostics)
+        let Draft { source, allowlist, origin, previous } = self;
+        let around = Around { source, sources, shared };
+        let built = match (allowlist, origin) {
+            (Ok(allowlist), Some(origin)) => {
+                around.build(&allowlist, origin, previous.as_ref(), documents)
             }
-            Ok((allowlist, origin)) => {
-                let draft = Sound { source: self.source, allowlist, origin, sources, shared };
-                draft.finish(self.previous.as_ref(), documents).unwrap_or_else(State::Refused)
-            }
+            (Ok(_), None) => Err(Vec::new()),
+            (Err(broken), origin) => Err(around.faults(broken, origin, documents)),
         };
-        Candidate {
-            name: self.source.name.clone(),
-            digest: self.source.digest,
-            state,
-            previous: self.previous,
-        }
+        let file = source.allowlist.as_ref().map(|input| &*input.name);
+        let refused = |faults| State::Refused(in_order(file, faults));
+        let state = built.unwrap_or_else(refused);
+        Candidate { name: source.name.clone(), digest: source.digest, state, previous }
     }
 }
 
-struct Sound<'a> {
+/// A toolset's inputs and what all toolsets share.
+struct Around<'a> {
     source: &'a ToolsetSource,
-    allowlist: Allowlist,
-    origin: Result<target::Origin, Diagnostic>,
     sources: &'a Sources,
     shared: bool,
 }
 
-impl Sound<'_> {
-    fn finish(
-        self,
+impl Around<'_> {
+    /// The new version of a toolset whose allowlist is sound, or all its faults.
+    fn build(
+        &self,
+        allowlist: &Allowlist,
+        origin: Result<target::Origin, Diagnostic>,
         previous: Option<&Served>,
         documents: &mut Documents,
     ) -> Result<State, Vec<Diagnostic>> {
         let limits = &self.sources.inputs.limits;
-        let target = self.origin.map_err(|fault| vec![fault]).and_then(|origin| {
-            target::complete(origin, &self.allowlist, self.source, self.shared, limits)
-        });
+        let target = target::complete(origin, allowlist, self.source, self.shared, limits);
         let (target, mut faults) = match target {
             Ok(target) => (Arc::new(target), Vec::new()),
             Err(faults) => (Arc::new(registry::nowhere()), faults),
@@ -161,10 +167,9 @@ impl Sound<'_> {
             return Ok(State::Kept(retarget(served, target)));
         }
         // Without a target too, so that everything wrong is said at once.
-        let policy = self.sources.inputs.policy;
-        let settings = Settings { policy, limits: limits.clone(), target };
-        let compiled = documents.api(self.source, &self.allowlist).and_then(|(api, document)| {
-            Ok((registry::compile(&api, &self.allowlist, &settings)?, document))
+        let settings = self.settings(target);
+        let compiled = documents.api(self.source, &allowlist.file).and_then(|(api, document)| {
+            Ok((registry::compile(&api, allowlist, &settings)?, document))
         });
         let (toolset, document) = match compiled {
             Ok((toolset, document)) if faults.is_empty() => (Arc::new(toolset), document),
@@ -174,13 +179,55 @@ impl Sound<'_> {
                 return Err(faults);
             }
         };
-        Ok(State::New(Served {
-            toolset,
-            digest: self.source.digest,
-            document,
-            refused: Vec::new(),
-        }))
+        let digest = self.source.digest;
+        Ok(State::New(Served { toolset, digest, document, refused: Vec::new() }))
     }
+
+    /// The faults of a broken allowlist, those that its rest has against everything else included.
+    fn faults(
+        &self,
+        broken: Broken,
+        origin: Option<Result<target::Origin, Diagnostic>>,
+        documents: &mut Documents,
+    ) -> Vec<Diagnostic> {
+        let Broken { mut faults, rest } = broken;
+        let Some(rest) = rest else {
+            faults.extend(documents.faults(self.source));
+            return faults;
+        };
+        if !rest.doubt.of_key("upstream") {
+            faults.extend(origin.and_then(Result::err));
+        }
+        faults.extend(target::headers(&rest.allowlist, self.source).err().unwrap_or_default());
+        match documents.api(self.source, &rest.allowlist.file) {
+            Ok((api, _)) => {
+                let settings = self.settings(Arc::new(registry::nowhere()));
+                faults.extend(registry::further(&api, &rest, &settings));
+            }
+            Err(_) if self.source.document.is_none() && rest.doubt.of_key("document") => {}
+            Err(more) => faults.extend(more),
+        }
+        faults
+    }
+
+    fn settings(&self, target: Arc<registry::plan::Target>) -> Settings {
+        let inputs = &self.sources.inputs;
+        Settings { policy: inputs.policy, limits: inputs.limits.clone(), target }
+    }
+}
+
+/// Faults as a person goes through them, none twice: what stands nowhere, the allowlist by its lines, then
+/// the document.
+fn in_order(file: Option<&str>, mut faults: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let mut said = HashSet::new();
+    faults.retain(|fault| said.insert(fault.clone()));
+    faults.sort_by_key(|fault| {
+        let Some(position) = &fault.position else { return (0, 0, 0) };
+        let rank = if file == Some(&*position.file) { 1 } else { 2 };
+        let place = position.place.as_ref();
+        place.map_or((rank, u32::MAX, 0), |place| (rank, place.line, place.column))
+    });
+    faults
 }
 
 /// The same tools with the target of this build: another toolset may have changed the default of `forward`.
@@ -192,8 +239,8 @@ fn retarget(served: &Served, target: Arc<registry::plan::Target>) -> Served {
     served
 }
 
-fn no_document(allowlist: &Allowlist) -> Diagnostic {
-    let fault = Diagnostic::error(format!("`{}` names no document", allowlist.file));
+fn no_document(file: &str) -> Diagnostic {
+    let fault = Diagnostic::error(format!("`{file}` names no document"));
     fault.help("add `document: FILE` to it, or pass `--document FILE`")
 }
 
@@ -213,10 +260,10 @@ impl Documents {
     fn api(
         &mut self,
         source: &ToolsetSource,
-        allowlist: &Allowlist,
+        file: &str,
     ) -> Result<(Arc<Api>, Digest), Vec<Diagnostic>> {
         let Some(input) = &source.document else {
-            return Err(vec![no_document(allowlist)]);
+            return Err(vec![no_document(file)]);
         };
         Ok((self.parse(input)?, input.digest))
     }

@@ -105,22 +105,19 @@ fn parsed(text: &str, from: String) -> Result<Origin, Diagnostic> {
 
 /// Adds what goes along: headers, forwarded names, the base path, the calls in flight.
 pub(super) fn complete(
-    origin: Origin,
+    origin: Result<Origin, Diagnostic>,
     allowlist: &Allowlist,
     source: &ToolsetSource,
     shared: bool,
     limits: &Limits,
 ) -> Result<Target, Vec<Diagnostic>> {
-    let (mut headers, mut faults) = (Vec::new(), Vec::new());
-    for header in &allowlist.headers {
-        match value(header, source) {
-            Ok(value) => headers.push((header.name.value.clone(), value)),
-            Err(fault) => faults.push(fault.at(header.name.position.clone())),
+    let (origin, headers) = match (origin, headers(allowlist, source)) {
+        (Ok(origin), Ok(headers)) => (origin, headers),
+        (Ok(_), Err(faults)) => return Err(faults),
+        (Err(fault), headers) => {
+            return Err([vec![fault], headers.err().unwrap_or_default()].concat());
         }
-    }
-    if !faults.is_empty() {
-        return Err(faults);
-    }
+    };
     Ok(Target {
         base_path: base_path(&origin, allowlist),
         upstream: origin.upstream,
@@ -133,6 +130,21 @@ pub(super) fn complete(
         headers,
         max_in_flight: allowlist.max_in_flight.unwrap_or(limits.upstream_calls),
     })
+}
+
+/// The headers of every call with their values, or every one that has none.
+pub(super) fn headers(
+    allowlist: &Allowlist,
+    source: &ToolsetSource,
+) -> Result<Vec<(HeaderName, HeaderValue)>, Vec<Diagnostic>> {
+    let (mut headers, mut faults) = (Vec::new(), Vec::new());
+    for header in &allowlist.headers {
+        match value(header, source) {
+            Ok(value) => headers.push((header.name.value.clone(), value)),
+            Err(fault) => faults.push(fault.at(header.name.position.clone())),
+        }
+    }
+    if faults.is_empty() { Ok(headers) } else { Err(faults) }
 }
 
 fn base_path(origin: &Origin, allowlist: &Allowlist) -> Option<String> {

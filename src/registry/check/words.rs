@@ -11,7 +11,10 @@ use jsonschema::{
 use serde_json::Value;
 
 use super::{fault, repair};
-use crate::registry::{near, plan::ArgumentFault, text};
+use crate::{
+    diagnostic::suggestion,
+    registry::{plan::ArgumentFault, text},
+};
 
 /// Faults that are said; more help nobody.
 const MOST: usize = 20;
@@ -127,7 +130,7 @@ fn choices(options: &[Value], error: &ValidationError<'_>) -> String {
     let more = options.len().saturating_sub(CHOICES);
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
     let near = error.instance().as_str().map_or_else(String::new, |text| {
-        near::suggestion(text, options.iter().filter_map(Value::as_str))
+        suggestion(text, options.iter().filter_map(Value::as_str))
     });
     format!("expected one of {}{more}, got {}{near}", list.join(", "), shown(error.instance()))
 }
