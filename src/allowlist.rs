@@ -204,7 +204,7 @@ pub fn parse(name: &str, text: &Text) -> Result<Allowlist, Vec<Diagnostic>> {
 /// # Errors
 /// Every fault of the file, each with its place, in the order of the text, and the rest of it.
 pub fn read(name: &str, text: &Text) -> Result<Allowlist, Broken> {
-    let no_value = |fault| Broken { faults: vec![unquoted_star(fault)], rest: None };
+    let no_value = |fault| Broken { faults: vec![in_plain_words(fault)], rest: None };
     let value = text.value().map_err(no_value)?;
     file::read(name, text.file(), &value, |pointers| places(text, pointers))
 }
@@ -222,18 +222,30 @@ fn places(text: &Text, pointers: &[&str]) -> Vec<Option<Place>> {
     }
 }
 
-/// In YAML a `*` starts an alias, and the parser's words for that help nobody who wrote a pattern.
-fn unquoted_star(fault: Diagnostic) -> Diagnostic {
+/// The YAML parser's words help nobody who does not know its grammar; the usual slips are named.
+fn in_plain_words(fault: Diagnostic) -> Diagnostic {
     let place = fault.position.as_ref().and_then(|position| position.place.as_ref());
-    let star = place.is_some_and(|place| {
+    let excerpt = place.map(|place| &*place.excerpt).unwrap_or_default();
+    // In YAML a `*` starts an alias.
+    let is_star = place.is_some_and(|place| {
         let before = (place.column as usize).saturating_sub(2);
-        let mut near = place.excerpt.chars().skip(before).take(2);
-        near.any(|character| character == '*')
+        excerpt.chars().skip(before).take(2).any(|character| character == '*')
     });
-    match star {
-        true => fault.help("in YAML, text that starts with `*` needs quotes: `\"* /api/*\"`"),
-        false => fault,
-    }
+    let is_tab = excerpt.starts_with(|first: char| first == ' ' || first == '\t')
+        && excerpt.chars().take_while(|c| c.is_whitespace()).any(|blank| blank == '\t');
+    let says = |words: &str| fault.message.contains(words);
+    let help = if is_star {
+        "in YAML, text that starts with `*` needs quotes: `\"* /api/*\"`"
+    } else if is_tab {
+        "indent with spaces; YAML takes no tabs"
+    } else if says("mapping values are not allowed") {
+        "give all keys of one entry the same indent, and text that holds `: ` double quotes"
+    } else if says("did not find expected") {
+        "close every `[`, `{` and quote, and give all items of one list the same indent"
+    } else {
+        return fault;
+    };
+    fault.help(help)
 }
 
 #[cfg(test)]
@@ -362,7 +374,7 @@ tools:
             "{\n  \"tools\": [\"A\", \"A\"],\n  \"docs\": \"no\"\n}",
             &[
                 "allowlists/memos.yaml:2:18: error: `A` is listed twice; first on line 2",
-                "allowlists/memos.yaml:3:3: error: `docs`: expected `true`, `false` or `all`, found a string",
+                "allowlists/memos.yaml:3:3: error: `docs`: expected `true`, `false` or `all`, found a string; write `false`, without quotes",
             ],
         );
     }
@@ -384,7 +396,7 @@ tools:
         check(
             "tools: [\n",
             &[
-                "allowlists/memos.yaml:2:1: error: not valid YAML: did not find expected node content",
+                "allowlists/memos.yaml:2:1: error: not valid YAML: did not find expected node content; close every `[`, `{` and quote, and give all items of one list the same indent",
             ],
         );
     }
@@ -400,12 +412,17 @@ tools:
     }
 
     #[test]
-    fn other_broken_texts_get_no_such_help() {
-        for content in ["tools:\n  - a: b: c\n", "tools: *", "a*: [\n"] {
-            let faults = parse("memos", &text(content)).unwrap_err();
-            let quotes = faults[0].help.as_ref().is_some_and(|help| help.contains("quotes"));
-            assert_eq!(quotes, content.ends_with('*'), "{faults:?}");
-        }
+    fn other_slips_of_yaml_are_named_too() {
+        let help = |content: &str| parse("memos", &text(content)).unwrap_err()[0].help.clone();
+        let check = |content: &str, words: &str| {
+            let help = help(content).unwrap_or_default();
+            assert!(help.contains(words) && !words.is_empty(), "{content}: {help}");
+        };
+        check("tools: *", "`*` needs quotes");
+        check("tools:\n\t- A\n", "no tabs");
+        check("tools:\n  - operation: A\n     hide: [x]\n", "the same indent");
+        check("tools:\n  - a: b: c\n", "double quotes");
+        check("a*: [\n", "close every `[`");
     }
 
     proptest::proptest! {

@@ -207,6 +207,13 @@ pub fn suggestion<'a>(
     nearest(word, candidates).map_or_else(String::new, |found| format!("; did you mean `{found}`?"))
 }
 
+/// A number and its noun: `1 tool`, `2 tools`.
+pub fn counted(number: impl fmt::Display, noun: &str) -> String {
+    let number = number.to_string();
+    let plural = if number == "1" { "" } else { "s" };
+    format!("{number} {noun}{plural}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -170,8 +170,8 @@ fn build(
         }
         findings.remark(pick, bundle.take_unfit_patterns());
     }
-    if !doubt.of_names() {
-        let named = drafts.iter().filter(|draft| !doubt.of_entry(allowlist, draft.pick.entry));
+    if !doubt.of_tools() {
+        let named = drafts.iter().filter(|draft| !doubt.of_name(allowlist, draft.pick.entry));
         findings.clashes(clash::find(named));
     }
     let tools = finish(drafts, bundle, &workshop, &mut findings);

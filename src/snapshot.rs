@@ -8,6 +8,7 @@ pub mod live;
 pub mod reload;
 
 mod compose;
+mod crowd;
 mod instructions;
 mod list;
 mod target;
@@ -22,6 +23,7 @@ use crate::{
     source::{Digest, Sources},
 };
 use compose::Candidate;
+pub use crowd::crowd;
 
 /// One immutable value: all toolsets, the name index, the ready-made list bytes. Names are unique.
 /// [`build`] is the only maker.

@@ -58,8 +58,14 @@ impl Doubt {
         doubtful.any(|other| std::ptr::eq(other, entry))
     }
 
-    /// Whether the names of tools are unsure, of those too whose own entry is sound.
-    pub fn of_names(&self) -> bool {
-        self.lost || self.of_key("prefix") || self.of_key("deny")
+    /// Whether it is unsure which operations become tools, and so whose names meet.
+    pub fn of_tools(&self) -> bool {
+        self.lost || self.of_key("deny")
+    }
+
+    /// Whether the name of the tool of an entry is unsure.
+    pub fn of_name(&self, allowlist: &Allowlist, entry: &Entry) -> bool {
+        let is_derived = entry.changes.name.is_none();
+        self.of_entry(allowlist, entry) || is_derived && self.of_key("prefix")
     }
 }

@@ -81,13 +81,13 @@ fn entry(reader: &mut Reader, pointer: &str, item: &Value) -> Option<(Selector, 
     };
     let section = Section::open(reader, pointer.to_owned(), map, &[SELECTOR, CHANGES]);
     let selector = selector(reader, &section);
-    if let Some(selector) = &selector
-        && !selector.names_one()
-    {
-        refuse_changes(reader, &section, selector);
-    }
     let changes = changes(reader, &section);
-    Some((selector?, changes))
+    let selector = selector?;
+    if selector.names_one() {
+        return Some((selector, changes));
+    }
+    refuse_changes(reader, &section, &selector);
+    Some((selector, Changes::default()))
 }
 
 fn plain_selector(reader: &mut Reader, pointer: &str, item: &Value) -> Option<Selector> {
@@ -460,7 +460,7 @@ mod tests {
         check_change(
             "annotations",
             json!({ "readOnlyHint": "yes" }),
-            "/tools/0/annotations/readOnlyHint: `readOnlyHint`: expected `true` or `false`, found a string",
+            "/tools/0/annotations/readOnlyHint: `readOnlyHint`: expected `true` or `false`, found a string; write `true`, without quotes",
         );
     }
 

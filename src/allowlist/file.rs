@@ -82,6 +82,7 @@ fn not_a_file(value: &Value) -> Diagnostic {
         );
     }
     Diagnostic::error(format!("expected a mapping with `tools`, found {}", kind_of(value)))
+        .help("write `tools:` and the operations to allow below it, one `- ` a line")
 }
 
 fn no_tools() -> Diagnostic {
@@ -261,7 +262,8 @@ pub(super) mod tests {
         assert_eq!(faults(&json!({ "document": "a.yaml" })), std::slice::from_ref(&missing));
         assert_eq!(faults(&json!({})), [missing]);
         assert!(faults(&Value::Null)[0].starts_with(": the allowlist is empty"));
-        assert_eq!(faults(&json!(["a"])), [": expected a mapping with `tools`, found a list"]);
+        let list = ": expected a mapping with `tools`, found a list; write `tools:` and the operations to allow below it, one `- ` a line";
+        assert_eq!(faults(&json!(["a"])), [list]);
     }
 
     #[test]
@@ -331,7 +333,7 @@ pub(super) mod tests {
         );
         check(
             json!({ "tools": {} }),
-            "/tools: `tools`: expected a list of selectors, found a mapping",
+            "/tools: `tools`: expected a list of selectors, found a mapping; write one `- ` a line",
         );
         check(
             json!({ "document": 5 }),
@@ -343,7 +345,7 @@ pub(super) mod tests {
         );
         check(
             json!({ "resource_names": "yes" }),
-            "/resource_names: `resource_names`: expected `true` or `false`, found a string",
+            "/resource_names: `resource_names`: expected `true` or `false`, found a string; write `true`, without quotes",
         );
         check(
             json!({ "docs": "some" }),
@@ -355,11 +357,11 @@ pub(super) mod tests {
         );
         check(
             json!({ "max_in_flight": "64" }),
-            "/max_in_flight: `max_in_flight`: expected a whole number, found a string",
+            "/max_in_flight: `max_in_flight`: expected a whole number, found a string; write it without quotes",
         );
         check(
             json!({ "max_response": -1 }),
-            "/max_response: `max_response`: expected a size like `128KiB`, found a number",
+            "/max_response: `max_response`: expected a size like `128KiB`, found a number below zero; use a whole number from 1",
         );
         check(
             json!({ "headers": ["a"] }),
@@ -476,7 +478,7 @@ pub(super) mod tests {
     fn a_flood_of_faults_is_cut() {
         let faults = read_value(&json!({ "tools": vec![1; 250] })).unwrap_err().faults;
         assert_eq!(faults.len(), 101);
-        assert_eq!(faults[100].message, "150 more faults are not shown");
+        assert_eq!(faults[100].message, "150 more faults not shown");
     }
 
     #[test]

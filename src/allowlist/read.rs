@@ -16,7 +16,7 @@ use super::{
     Allowlist, Broken, Doubt, Located, Rest,
     key::{Key, Kind},
 };
-use crate::diagnostic::{Diagnostic, Place, Position, nearest, quote};
+use crate::diagnostic::{Diagnostic, Place, Position, counted, nearest, quote};
 
 /// Nodes deeper than this are parts of a `default` or a `fixed`, which nothing here speaks of.
 const DEEPEST: usize = 6;
@@ -100,7 +100,7 @@ impl Reader {
         let n_more = self.faults.len().saturating_sub(MOST_FAULTS);
         self.faults.truncate(MOST_FAULTS);
         if n_more > 0 {
-            let words = format!("{n_more} more faults are not shown");
+            let words = format!("{} not shown", counted(n_more, "more fault"));
             self.faults.push(Diagnostic::error(words).at(Position::whole(self.file)));
         }
         let rest = read.map(|allowlist| Rest { allowlist, doubt: self.doubt });
@@ -326,6 +326,18 @@ fn wrong_kind(kind: Kind, value: &Value, key: Option<&str>) -> Diagnostic {
         (_, Value::Number(number)) if kind == Kind::Duration => {
             fault.help(format!("write the unit, like `{number}s`"))
         }
+        (_, Value::String(text)) if kind.takes_flags() => match text.as_str() {
+            "true" | "yes" | "on" => fault.help("write `true`, without quotes"),
+            "false" | "no" | "off" => fault.help("write `false`, without quotes"),
+            _ => fault,
+        },
+        (_, Value::Number(_)) if matches!(kind, Kind::Size | Kind::Count) => {
+            fault.help("use a whole number from 1")
+        }
+        (_, Value::String(_)) if matches!(kind, Kind::Count | Kind::Version) => {
+            fault.help("write it without quotes")
+        }
+        (_, Value::Object(_)) if kind.is_list() => fault.help("write one `- ` a line"),
         (_, Value::Null) => fault.help("give it a value or leave the key out"),
         _ => fault,
     }
@@ -336,6 +348,10 @@ pub(super) fn kind_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "nothing",
         Value::Bool(_) => "`true` or `false`",
+        Value::Number(number) if number.as_i64().is_some_and(i64::is_negative) => {
+            "a number below zero"
+        }
+        Value::Number(number) if number.is_f64() => "a number with a fraction",
         Value::Number(_) => "a number",
         Value::String(_) => "a string",
         Value::Array(_) => "a list",

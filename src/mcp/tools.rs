@@ -23,7 +23,7 @@ use tokio::sync::mpsc;
 use super::{Edge, Gauge, digits, notify::Arrival};
 use crate::{
     diagnostic::{quote, suggestion},
-    registry::{Tool, Toolset},
+    registry::{Tool, Toolset, plan::ArgumentFault},
     snapshot::Snapshot,
     upstream::{Answer, CallerAuth, Content, Progress},
 };
@@ -65,6 +65,7 @@ async fn carry_out(
         (Ok(arguments), []) => arguments,
         (checked, found) => {
             let faults = [found, &checked.err().unwrap_or_default()].concat();
+            tracing::info!("{}: refused {}", tool.name.as_str(), paths(&faults));
             return shape(Answer::refused(&faults), tool);
         }
     };
@@ -85,6 +86,20 @@ async fn carry_out(
     };
     shape(answer, tool)
 }
+
+/// Which arguments are at fault, for the log: their paths, never their values.
+fn paths(faults: &[ArgumentFault]) -> String {
+    let of = |fault: &ArgumentFault| match fault.path.as_str() {
+        "" => "the arguments".to_owned(),
+        path => quote(path),
+    };
+    let shown: Vec<_> = faults.iter().take(PATHS).map(of).collect();
+    let more = if faults.len() > PATHS { " …" } else { "" };
+    shown.join(", ") + more
+}
+
+/// Paths in one log line.
+const PATHS: usize = 8;
 
 async fn report(
     mut steps: mpsc::UnboundedReceiver<Progress>,

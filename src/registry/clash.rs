@@ -61,6 +61,8 @@ impl Names {
 fn fault(name: &str, other: &str, first: &Draft<'_>, second: &Draft<'_>) -> Diagnostic {
     let (a, b) = (&first.pick.operation.key, &second.pick.operation.key);
     let words = format!("`{a}` and `{b}` are both called `{name}`");
-    let help = format!("give one another name:\n  - operation: {b}\n    name: {other}",);
+    // Its entry is there already when it names the operation; under a pattern one is added.
+    let how = if second.pick.is_named() { "write this entry as" } else { "give one another name" };
+    let help = format!("{how}:\n  - operation: {b}\n    name: {other}");
     Diagnostic::error(words).at(second.pick.position()).help(help)
 }

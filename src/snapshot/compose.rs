@@ -244,6 +244,14 @@ fn no_document(file: &str) -> Diagnostic {
     fault.help("add `document: FILE` to it, or pass `--document FILE`")
 }
 
+/// A document that cannot be read, with the way out where the fault names none.
+fn unread(fault: Diagnostic) -> Diagnostic {
+    if fault.help.is_some() {
+        return fault;
+    }
+    fault.help("correct `document:` in the allowlist, or `--document`, or put the document there")
+}
+
 /// Documents by digest: one that several toolsets or the previous snapshot use is parsed once.
 struct Documents {
     parsed: HashMap<Digest, Result<Arc<Api>, Vec<Diagnostic>>>,
@@ -274,7 +282,11 @@ impl Documents {
     }
 
     fn parse(&mut self, input: &Input) -> Result<Arc<Api>, Vec<Diagnostic>> {
-        let parse = || openapi::parse(&text(input)?).map(Arc::new);
+        let parse = || {
+            let content = input.content.as_ref().err().cloned();
+            content.map_or(Ok(()), |fault| Err(vec![unread(fault)]))?;
+            openapi::parse(&text(input)?).map(Arc::new)
+        };
         self.parsed.entry(input.digest).or_insert_with(parse).clone()
     }
 }

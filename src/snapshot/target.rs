@@ -47,6 +47,10 @@ pub(super) fn origin(
     if let Some(document) = document.filter(|flag| url::is_url(&flag.value)) {
         return parsed(&document_origin(&document.value), "the document's URL".to_owned());
     }
+    if source.allowlist.is_none() {
+        let fault = Diagnostic::error("there is no upstream: nothing says where calls go");
+        return Err(fault.help("pass `--upstream http://HOST:PORT`"));
+    }
     let fault = Diagnostic::error(format!(
         "`{}` has no upstream: nothing says where its calls go",
         allowlist.file
@@ -192,7 +196,10 @@ fn resolved(piece: &HeaderPiece, source: &ToolsetSource) -> Result<String, Diagn
 fn secret(path: &str, source: &ToolsetSource) -> Result<String, Diagnostic> {
     let unread = || Diagnostic::error(format!("`{path}` was not read"));
     let (_, input) = source.files.iter().find(|(written, _)| written == path).ok_or_else(unread)?;
-    let fault = |why: &Diagnostic| Diagnostic::error(format!("`{path}` {}", why.message));
+    let fault = |why: &Diagnostic| {
+        Diagnostic::error(format!("`{path}` {}", why.message))
+            .help("put the value there, or remove the header")
+    };
     let bytes = input.content.as_ref().map_err(fault)?;
     let text = std::str::from_utf8(bytes)
         .map_err(|_| Diagnostic::error(format!("`{path}` is not UTF-8")))?;

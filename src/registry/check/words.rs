@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::{fault, repair};
 use crate::{
-    diagnostic::suggestion,
+    diagnostic::{counted, suggestion},
     registry::{plan::ArgumentFault, text},
 };
 
@@ -84,13 +84,13 @@ fn bound(kind: &Kind) -> Option<String> {
         Kind::Maximum { limit } => format!("at most {limit}"),
         Kind::ExclusiveMinimum { limit } => format!("more than {limit}"),
         Kind::ExclusiveMaximum { limit } => format!("less than {limit}"),
-        Kind::MinLength { limit } => format!("at least {limit} characters"),
-        Kind::MaxLength { limit } => format!("at most {limit} characters"),
-        Kind::MinItems { limit } => format!("at least {limit} items"),
-        Kind::MaxItems { limit } => format!("at most {limit} items"),
-        Kind::AdditionalItems { limit } => format!("at most {limit} items"),
-        Kind::MinProperties { limit } => format!("at least {limit} fields"),
-        Kind::MaxProperties { limit } => format!("at most {limit} fields"),
+        Kind::MinLength { limit } => format!("at least {}", counted(limit, "character")),
+        Kind::MaxLength { limit } => format!("at most {}", counted(limit, "character")),
+        Kind::MinItems { limit } => format!("at least {}", counted(limit, "item")),
+        Kind::MaxItems { limit } => format!("at most {}", counted(limit, "item")),
+        Kind::AdditionalItems { limit } => format!("at most {}", counted(limit, "item")),
+        Kind::MinProperties { limit } => format!("at least {}", counted(limit, "field")),
+        Kind::MaxProperties { limit } => format!("at most {}", counted(limit, "field")),
         Kind::UniqueItems => "items that differ".to_owned(),
         Kind::MultipleOf { multiple_of } => format!("a multiple of {multiple_of}"),
         _ => return None,

@@ -22,6 +22,7 @@ use crate::{
     diagnostic::Diagnostic,
     snapshot::{
         Refusal, Snapshot,
+        crowd::{crowd, level},
         live::{Failure, Stage},
     },
     source::{Digest, Sources, Unstable},
@@ -200,6 +201,9 @@ impl Turns {
     ) {
         let changes = Changes::between(served, &snapshot);
         let generation = snapshot.generation();
+        let n_served = served.map_or(0, |served| served.tools().count());
+        let risen = level(snapshot.tools().count()) > level(n_served);
+        let crowd = crowd(&snapshot).filter(|_| risen);
         let old = self.live.publish(Arc::new(snapshot));
         old.into_iter().for_each(|old| self.retired.push(old, pass.now));
         self.status.counts.swaps += 1;
@@ -207,6 +211,7 @@ impl Turns {
         let (hash, files) = (short(&sources.digest), files(&self.gate, sources));
         let milliseconds = pass.began.elapsed().as_millis();
         tracing::info!("generation {generation} ({hash}): {changes}; {milliseconds} ms; {files}");
+        crowd.iter().for_each(|warning| tracing::warn!("{warning}"));
     }
 
     fn accept(&mut self) {
