@@ -34,7 +34,7 @@ pub use selector::{Pattern, Selector};
 
 use crate::{
     diagnostic::{Diagnostic, Place, Position},
-    openapi::text::Text,
+    openapi::text::{Text, is_json},
 };
 
 /// One allowlist. Its version is known, every entry has a [`Position`]; [`parse`] and
@@ -204,7 +204,10 @@ pub fn parse(name: &str, text: &Text) -> Result<Allowlist, Vec<Diagnostic>> {
 /// # Errors
 /// Every fault of the file, each with its place, in the order of the text, and the rest of it.
 pub fn read(name: &str, text: &Text) -> Result<Allowlist, Broken> {
-    let no_value = |fault| Broken { faults: vec![in_plain_words(fault)], rest: None };
+    let no_value = |fault| Broken {
+        faults: vec![without_secrets(in_plain_words(fault), text.content())],
+        rest: None,
+    };
     let value = text.value().map_err(no_value)?;
     file::read(name, text.file(), &value, |pointers| places(text, pointers))
 }
@@ -222,6 +225,23 @@ fn places(text: &Text, pointers: &[&str]) -> Vec<Option<Place>> {
     }
 }
 
+/// A text that cannot be read does not tell which values are secret, so no line is shown that may be one
+/// of `headers` or holds a URL with a password.
+fn without_secrets(mut fault: Diagnostic, content: &str) -> Diagnostic {
+    let place = fault.position.as_mut().and_then(|position| position.place.as_mut());
+    let Some(place) = place else { return fault };
+    let above = content.lines().take(place.line as usize);
+    let starts_key =
+        |line: &&str| line.starts_with(|first: char| !first.is_whitespace() && first != '#');
+    let is_json = is_json(content.as_bytes());
+    let section = if is_json { Some(content) } else { above.filter(starts_key).last() };
+    let may_be_header = section.is_some_and(|section| section.contains("headers"));
+    if may_be_header || place.excerpt.contains("://") && place.excerpt.contains('@') {
+        place.excerpt = Box::default();
+    }
+    fault
+}
+
 /// The YAML parser's words help nobody who does not know its grammar; the usual slips are named.
 fn in_plain_words(fault: Diagnostic) -> Diagnostic {
     let place = fault.position.as_ref().and_then(|position| position.place.as_ref());
@@ -231,8 +251,7 @@ fn in_plain_words(fault: Diagnostic) -> Diagnostic {
         let before = (place.column as usize).saturating_sub(2);
         excerpt.chars().skip(before).take(2).any(|character| character == '*')
     });
-    let is_tab = excerpt.starts_with(|first: char| first == ' ' || first == '\t')
-        && excerpt.chars().take_while(|c| c.is_whitespace()).any(|blank| blank == '\t');
+    let is_tab = excerpt.chars().take_while(|c| c.is_whitespace()).any(|blank| blank == '\t');
     let says = |words: &str| fault.message.contains(words);
     let help = if is_star {
         "in YAML, text that starts with `*` needs quotes: `\"* /api/*\"`"
@@ -423,6 +442,20 @@ tools:
         check("tools:\n  - operation: A\n     hide: [x]\n", "the same indent");
         check("tools:\n  - a: b: c\n", "double quotes");
         check("a*: [\n", "close every `[`");
+    }
+
+    #[test]
+    fn a_line_that_may_hold_a_secret_is_not_shown_when_the_text_is_broken() {
+        let shown = |content: &str| parse("memos", &text(content)).unwrap_err()[0].snippet();
+        for content in [
+            "{headers: {X-Key: hunter22}, tools: [A]}",
+            "{\n  \"headers\": {\n    \"X-Key\": 'hunter22'\n  }\n}",
+            "tools:\n- A\nheaders:\n# mine\n  X-Key: a: hunter22\n",
+            "upstream: http://a:hunter22@host: 5\n",
+        ] {
+            assert!(!shown(content).contains("hunter22"), "{content}: {}", shown(content));
+        }
+        assert!(shown("headers: {}\ntools:\n  - a: b: c\n").contains("a: b: c"));
     }
 
     proptest::proptest! {

@@ -113,6 +113,10 @@ fn base_path(text: &str) -> Result<String, Diagnostic> {
 
 /// A path that starts with `/` and can stand in a request line.
 pub(super) fn path(text: &str) -> Result<String, Diagnostic> {
+    if text.contains("://") {
+        return Err(Diagnostic::error(format!("{} is no path", quote(text)))
+            .help("write the path alone; where calls go is for `upstream` to say"));
+    }
     if !text.starts_with('/') {
         return Err(Diagnostic::error(format!("{} does not start with `/`", quote(text)))
             .help(format!("write {}", quote(&format!("/{text}")))));

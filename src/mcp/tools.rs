@@ -200,6 +200,15 @@ mod tests {
     }
 
     #[test]
+    fn the_log_names_arguments_and_no_values() {
+        let fault = |path: &str| ArgumentFault { path: path.into(), words: "got `secret`".into() };
+        assert_eq!(paths(&[fault("page_size"), fault("")]), "`page_size`, the arguments");
+        let many: Vec<_> = (0..9).map(|n| fault(&format!("a{n}\n"))).collect();
+        let said = paths(&many);
+        assert!(said.starts_with("`a0\\n`, `a1\\n`") && said.ends_with("`a7\\n` …"), "{said}");
+    }
+
+    #[test]
     fn an_error_is_text_only() {
         let data = Content::Image { data: "QQ==".into(), media_type: "image/png".into() };
         check(
