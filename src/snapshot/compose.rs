@@ -68,13 +68,14 @@ pub(super) fn candidates(sources: &Sources, previous: Option<&Snapshot>) -> Vec<
         let origin = |allowlist: &Allowlist| {
             ambiguous.clone().map_or_else(|| target::origin(allowlist, source, inputs), Err)
         };
-        let of_rest = |broken: &Broken| broken.rest.as_ref().map(|rest| origin(&rest.allowlist));
-        let origin = match &allowlist {
-            Ok(allowlist) => Some(origin(allowlist)),
-            Err(broken) => of_rest(broken),
+        let read = match allowlist {
+            Ok(allowlist) => Ok((origin(&allowlist), allowlist)),
+            Err(broken) => {
+                let rest = broken.rest.as_ref();
+                Err((rest.and_then(|rest| origin(&rest.allowlist).err()), broken))
+            }
         };
-        let previous = served(previous, &source.name).cloned();
-        Draft { source, allowlist, origin, previous }
+        Draft { source, read, previous: served(previous, &source.name).cloned() }
     };
     let drafts: Vec<_> = sources.toolsets.iter().zip(allowlists).map(draft).collect();
     let shared = share_one_origin(&drafts);
@@ -86,12 +87,13 @@ fn served<'a>(snapshot: Option<&'a Snapshot>, name: &str) -> Option<&'a Served> 
     snapshot?.toolsets().iter().find(|served| served.toolset.name == name)
 }
 
-/// A toolset whose allowlist is read and whose origin is known, each when it is sound.
+/// Where calls go, or why nobody knows.
+type Origin = Result<target::Origin, Diagnostic>;
+
+/// A toolset whose allowlist is read: sound with its origin, or broken with what its rest has against one.
 struct Draft<'a> {
     source: &'a ToolsetSource,
-    allowlist: Result<Allowlist, Broken>,
-    /// `None` when nothing of the allowlist could be read.
-    origin: Option<Result<target::Origin, Diagnostic>>,
+    read: Result<(Origin, Allowlist), (Option<Diagnostic>, Broken)>,
     previous: Option<Served>,
 }
 
@@ -110,12 +112,10 @@ fn text(input: &Input) -> Result<Text, Vec<Diagnostic>> {
 
 /// Whether every toolset, the last good versions of broken ones included, calls the same origin.
 fn share_one_origin(drafts: &[Draft<'_>]) -> bool {
-    let origins = drafts.iter().filter_map(|draft| {
-        match (&draft.allowlist, &draft.origin, &draft.previous) {
-            (Ok(_), Some(Ok(origin)), _) => Some(origin.upstream.clone()),
-            (_, _, Some(previous)) => Some(previous.toolset.target.upstream.clone()),
-            (_, _, None) => None,
-        }
+    let origins = drafts.iter().filter_map(|draft| match (&draft.read, &draft.previous) {
+        (Ok((Ok(origin), _)), _) => Some(origin.upstream.clone()),
+        (_, Some(previous)) => Some(previous.toolset.target.upstream.clone()),
+        (_, None) => None,
     });
     let mut origins = origins.collect::<Vec<_>>();
     origins.dedup();
@@ -124,14 +124,13 @@ fn share_one_origin(drafts: &[Draft<'_>]) -> bool {
 
 impl Draft<'_> {
     fn finish(self, sources: &Sources, shared: bool, documents: &mut Documents) -> Candidate {
-        let Draft { source, allowlist, origin, previous } = self;
+        let Draft { source, read, previous } = self;
         let around = Around { source, sources, shared };
-        let built = match (allowlist, origin) {
-            (Ok(allowlist), Some(origin)) => {
+        let built = match read {
+            Ok((origin, allowlist)) => {
                 around.build(&allowlist, origin, previous.as_ref(), documents)
             }
-            (Ok(_), None) => Err(Vec::new()),
-            (Err(broken), origin) => Err(around.faults(broken, origin, documents)),
+            Err((nowhere, broken)) => Err(around.faults(broken, nowhere, documents)),
         };
         let file = source.allowlist.as_ref().map(|input| &*input.name);
         let refused = |faults| State::Refused(in_order(file, faults));
@@ -152,7 +151,7 @@ impl Around<'_> {
     fn build(
         &self,
         allowlist: &Allowlist,
-        origin: Result<target::Origin, Diagnostic>,
+        origin: Origin,
         previous: Option<&Served>,
         documents: &mut Documents,
     ) -> Result<State, Vec<Diagnostic>> {
@@ -187,7 +186,7 @@ impl Around<'_> {
     fn faults(
         &self,
         broken: Broken,
-        origin: Option<Result<target::Origin, Diagnostic>>,
+        nowhere: Option<Diagnostic>,
         documents: &mut Documents,
     ) -> Vec<Diagnostic> {
         let Broken { mut faults, rest } = broken;
@@ -196,7 +195,7 @@ impl Around<'_> {
             return faults;
         };
         if !rest.doubt.of_key("upstream") {
-            faults.extend(origin.and_then(Result::err));
+            faults.extend(nowhere);
         }
         faults.extend(target::headers(&rest.allowlist, self.source).err().unwrap_or_default());
         match documents.api(self.source, &rest.allowlist.file) {
