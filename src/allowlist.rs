@@ -1,7 +1,7 @@
 //! The allowlist file: which operations of one document become tools, and how.
 //!
 //! [`parse`] turns a text into an [`Allowlist`] whose every entry knows its place, or into all the
-//! faults of the file at once, none twice. Nothing here knows a document or reads a file: whether a
+//! faults of the file at once, none twice; [`read`] gives the sound rest of such a file too. Nothing here knows a document or reads a file: whether a
 //! selector matches anything is for the registry to say, and [`references`] tells whoever reads the
 //! inputs what else to read.
 //!
@@ -9,6 +9,7 @@
 //! made. An empty list or mapping may be written as nothing (all its lines commented out); `tools`
 //! must be there, so that a file cut short is not taken for one that allows nothing.
 
+mod broken;
 pub mod edit;
 mod entry;
 mod file;
@@ -25,6 +26,7 @@ use std::{sync::Arc, time::Duration};
 use http::HeaderName;
 use serde_json::Value;
 
+pub use broken::{Broken, Doubt, Rest};
 pub use header::HeaderPiece;
 pub use reference::{References, references};
 pub use schema::schema;
@@ -32,7 +34,7 @@ pub use selector::{Pattern, Selector};
 
 use crate::{
     diagnostic::{Diagnostic, Place, Position},
-    openapi::text::Text,
+    openapi::text::{Text, is_json},
 };
 
 /// One allowlist. Its version is known, every entry has a [`Position`]; [`parse`] and
@@ -184,7 +186,7 @@ impl Allowlist {
     ///
     /// # Errors
     /// Every selector that is not one.
-    pub fn from_selectors(name: &str, selectors: &[String]) -> Result<Self, Vec<Diagnostic>> {
+    pub fn from_selectors(name: &str, selectors: &[String]) -> Result<Self, Broken> {
         file::from_selectors(name, selectors)
     }
 }
@@ -194,7 +196,19 @@ impl Allowlist {
 /// # Errors
 /// Every fault of the file, each with its place, in the order of the text.
 pub fn parse(name: &str, text: &Text) -> Result<Allowlist, Vec<Diagnostic>> {
-    let value = text.value().map_err(|fault| vec![unquoted_star(fault)])?;
+    Ok(read(name, text)?)
+}
+
+/// As [`parse`], and keeps what is sound of a file that has faults.
+///
+/// # Errors
+/// Every fault of the file, each with its place, in the order of the text, and the rest of it.
+pub fn read(name: &str, text: &Text) -> Result<Allowlist, Broken> {
+    let no_value = |fault| Broken {
+        faults: vec![without_secrets(in_plain_words(fault), text.content())],
+        rest: None,
+    };
+    let value = text.value().map_err(no_value)?;
     file::read(name, text.file(), &value, |pointers| places(text, pointers))
 }
 
@@ -211,18 +225,46 @@ fn places(text: &Text, pointers: &[&str]) -> Vec<Option<Place>> {
     }
 }
 
-/// In YAML a `*` starts an alias, and the parser's words for that help nobody who wrote a pattern.
-fn unquoted_star(fault: Diagnostic) -> Diagnostic {
-    let place = fault.position.as_ref().and_then(|position| position.place.as_ref());
-    let star = place.is_some_and(|place| {
-        let before = (place.column as usize).saturating_sub(2);
-        let mut near = place.excerpt.chars().skip(before).take(2);
-        near.any(|character| character == '*')
-    });
-    match star {
-        true => fault.help("in YAML, text that starts with `*` needs quotes: `\"* /api/*\"`"),
-        false => fault,
+/// A text that cannot be read does not tell which values are secret, so no line is shown that may be one
+/// of `headers` or holds a URL with a password.
+fn without_secrets(mut fault: Diagnostic, content: &str) -> Diagnostic {
+    let place = fault.position.as_mut().and_then(|position| position.place.as_mut());
+    let Some(place) = place else { return fault };
+    let above = content.lines().take(place.line as usize);
+    let starts_key =
+        |line: &&str| line.starts_with(|first: char| !first.is_whitespace() && first != '#');
+    let is_json = is_json(content.as_bytes());
+    let section = if is_json { Some(content) } else { above.filter(starts_key).last() };
+    let may_be_header = section.is_some_and(|section| section.contains("headers"));
+    if may_be_header || place.excerpt.contains("://") && place.excerpt.contains('@') {
+        place.excerpt = Box::default();
     }
+    fault
+}
+
+/// The YAML parser's words help nobody who does not know its grammar; the usual slips are named.
+fn in_plain_words(fault: Diagnostic) -> Diagnostic {
+    let place = fault.position.as_ref().and_then(|position| position.place.as_ref());
+    let excerpt = place.map(|place| &*place.excerpt).unwrap_or_default();
+    // In YAML a `*` starts an alias.
+    let is_star = place.is_some_and(|place| {
+        let before = (place.column as usize).saturating_sub(2);
+        excerpt.chars().skip(before).take(2).any(|character| character == '*')
+    });
+    let is_tab = excerpt.chars().take_while(|c| c.is_whitespace()).any(|blank| blank == '\t');
+    let says = |words: &str| fault.message.contains(words);
+    let help = if is_star {
+        "in YAML, text that starts with `*` needs quotes: `\"* /api/*\"`"
+    } else if is_tab {
+        "indent with spaces; YAML takes no tabs"
+    } else if says("mapping values are not allowed") {
+        "give all keys of one entry the same indent, and text that holds `: ` double quotes"
+    } else if says("did not find expected") {
+        "close every `[`, `{` and quote, and give all items of one list the same indent"
+    } else {
+        return fault;
+    };
+    fault.help(help)
 }
 
 #[cfg(test)]
@@ -351,7 +393,7 @@ tools:
             "{\n  \"tools\": [\"A\", \"A\"],\n  \"docs\": \"no\"\n}",
             &[
                 "allowlists/memos.yaml:2:18: error: `A` is listed twice; first on line 2",
-                "allowlists/memos.yaml:3:3: error: `docs`: expected `true`, `false` or `all`, found a string",
+                "allowlists/memos.yaml:3:3: error: `docs`: expected `true`, `false` or `all`, found a string; write `false`, without quotes",
             ],
         );
     }
@@ -373,7 +415,7 @@ tools:
         check(
             "tools: [\n",
             &[
-                "allowlists/memos.yaml:2:1: error: not valid YAML: did not find expected node content",
+                "allowlists/memos.yaml:2:1: error: not valid YAML: did not find expected node content; close every `[`, `{` and quote, and give all items of one list the same indent",
             ],
         );
     }
@@ -389,12 +431,31 @@ tools:
     }
 
     #[test]
-    fn other_broken_texts_get_no_such_help() {
-        for content in ["tools:\n  - a: b: c\n", "tools: *", "a*: [\n"] {
-            let faults = parse("memos", &text(content)).unwrap_err();
-            let quotes = faults[0].help.as_ref().is_some_and(|help| help.contains("quotes"));
-            assert_eq!(quotes, content.ends_with('*'), "{faults:?}");
+    fn other_slips_of_yaml_are_named_too() {
+        let help = |content: &str| parse("memos", &text(content)).unwrap_err()[0].help.clone();
+        let check = |content: &str, words: &str| {
+            let help = help(content).unwrap_or_default();
+            assert!(help.contains(words) && !words.is_empty(), "{content}: {help}");
+        };
+        check("tools: *", "`*` needs quotes");
+        check("tools:\n\t- A\n", "no tabs");
+        check("tools:\n  - operation: A\n     hide: [x]\n", "the same indent");
+        check("tools:\n  - a: b: c\n", "double quotes");
+        check("a*: [\n", "close every `[`");
+    }
+
+    #[test]
+    fn a_line_that_may_hold_a_secret_is_not_shown_when_the_text_is_broken() {
+        let shown = |content: &str| parse("memos", &text(content)).unwrap_err()[0].snippet();
+        for content in [
+            "{headers: {X-Key: hunter22}, tools: [A]}",
+            "{\n  \"headers\": {\n    \"X-Key\": 'hunter22'\n  }\n}",
+            "tools:\n- A\nheaders:\n# mine\n  X-Key: a: hunter22\n",
+            "upstream: http://a:hunter22@host: 5\n",
+        ] {
+            assert!(!shown(content).contains("hunter22"), "{content}: {}", shown(content));
         }
+        assert!(shown("headers: {}\ntools:\n  - a: b: c\n").contains("a: b: c"));
     }
 
     proptest::proptest! {

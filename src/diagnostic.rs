@@ -199,6 +199,21 @@ pub fn nearest<'a>(
     })
 }
 
+/// ``; did you mean `x`?`` as the end of a message, or nothing when nothing is near; see [`nearest`].
+pub fn suggestion<'a>(
+    word: &str,
+    candidates: impl IntoIterator<Item = &'a str, IntoIter: Clone>,
+) -> String {
+    nearest(word, candidates).map_or_else(String::new, |found| format!("; did you mean `{found}`?"))
+}
+
+/// A number and its noun: `1 tool`, `2 tools`.
+pub fn counted(number: impl fmt::Display, noun: &str) -> String {
+    let number = number.to_string();
+    let plural = if number == "1" { "" } else { "s" };
+    format!("{number} {noun}{plural}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

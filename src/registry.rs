@@ -20,7 +20,6 @@ mod hints;
 mod input;
 mod media;
 mod name;
-mod near;
 mod object;
 mod path;
 mod place;
@@ -36,19 +35,19 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use crate::{
-    allowlist::{Allowlist, Docs},
+    allowlist::{Allowlist, Docs, Doubt, Rest},
     config::{Limits, Policy},
     diagnostic::{Diagnostic, Position},
     openapi::{Api, OperationKey},
 };
 use bundle::Bundle;
 use draft::{Draft, Workshop};
-use findings::Findings;
+use findings::{Findings, Refusal};
 use plan::{Plan, Target};
 use view::View;
 
 pub use select::{picks, unmatched};
-pub use survey::{nowhere, uncallable};
+pub use survey::{Survey, nowhere, survey};
 
 /// An allowlist compiled against its document; the unit that succeeds or fails as a whole.
 #[derive(Clone, Debug)]
@@ -141,6 +140,20 @@ pub fn compile(
     allowlist: &Allowlist,
     settings: &Settings,
 ) -> Result<Toolset, Vec<Diagnostic>> {
+    build(api, allowlist, &Doubt::default(), settings)
+}
+
+/// What a file that has faults of its own gets wrong about its document besides, as far as its rest tells.
+pub fn further(api: &Arc<Api>, rest: &Rest, settings: &Settings) -> Vec<Diagnostic> {
+    build(api, &rest.allowlist, &rest.doubt, settings).err().unwrap_or_default()
+}
+
+fn build(
+    api: &Arc<Api>,
+    allowlist: &Allowlist,
+    doubt: &Doubt,
+    settings: &Settings,
+) -> Result<Toolset, Vec<Diagnostic>> {
     let resolve = |reference: &str| api.schema(reference);
     let view = View::new(&resolve);
     let workshop = Workshop { api, allowlist, settings, view: &view };
@@ -151,11 +164,16 @@ pub fn compile(
     for pick in &selection.picks {
         match Draft::build(pick, &workshop, &mut bundle) {
             Ok(draft) => drafts.push(draft),
+            // Its `path` may be what is misspelt.
+            Err(Refusal::Uncallable(_)) if doubt.of_entry(allowlist, pick.entry) => {}
             Err(refusal) => findings.refused(pick, refusal),
         }
         findings.remark(pick, bundle.take_unfit_patterns());
     }
-    findings.clashes(clash::find(&drafts));
+    if !doubt.of_tools() {
+        let named = drafts.iter().filter(|draft| !doubt.of_name(allowlist, draft.pick.entry));
+        findings.clashes(clash::find(named));
+    }
     let tools = finish(drafts, bundle, &workshop, &mut findings);
     let mut warnings = findings.settle()?;
     if allowlist.docs != Docs::Off {

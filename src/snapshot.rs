@@ -10,6 +10,7 @@ pub mod reload;
 
 mod compose;
 mod credential;
+mod crowd;
 mod instructions;
 mod list;
 mod target;
@@ -25,6 +26,7 @@ use crate::{
     source::{Digest, Sources},
 };
 use compose::Candidate;
+pub use crowd::crowd;
 
 /// One immutable value: all toolsets, the name index, the ready-made list bytes. Names are unique.
 /// [`build`] is the only maker.

@@ -58,11 +58,17 @@ pub(super) fn entries(reader: &mut Reader, section: &Section<'_>) -> Vec<Entry> 
     let mut seen = Seen::default();
     let mut entries = Vec::new();
     for (pointer, item) in section.items("tools").unwrap_or_default() {
-        let Some((selector, changes)) = entry(reader, &pointer, item) else { continue };
+        let n_faults = reader.n_faults();
+        let Some((selector, changes)) = entry(reader, &pointer, item) else {
+            reader.doubt().lost |= item.is_object();
+            continue;
+        };
         if seen.has_too_many_patterns(reader, &pointer, &selector) {
             break;
         }
+        let is_faulty = reader.n_faults() > n_faults;
         if seen.is_new(reader, &pointer, &selector) {
+            reader.doubt().entries.extend(is_faulty.then_some(entries.len()));
             entries.push(Entry { selector, changes, position: reader.position(&pointer) });
         }
     }
@@ -75,13 +81,13 @@ fn entry(reader: &mut Reader, pointer: &str, item: &Value) -> Option<(Selector, 
     };
     let section = Section::open(reader, pointer.to_owned(), map, &[SELECTOR, CHANGES]);
     let selector = selector(reader, &section);
-    if let Some(selector) = &selector
-        && !selector.names_one()
-    {
-        refuse_changes(reader, &section, selector);
-    }
     let changes = changes(reader, &section);
-    Some((selector?, changes))
+    let selector = selector?;
+    if selector.names_one() {
+        return Some((selector, changes));
+    }
+    refuse_changes(reader, &section, &selector);
+    Some((selector, Changes::default()))
 }
 
 fn plain_selector(reader: &mut Reader, pointer: &str, item: &Value) -> Option<Selector> {
@@ -454,7 +460,7 @@ mod tests {
         check_change(
             "annotations",
             json!({ "readOnlyHint": "yes" }),
-            "/tools/0/annotations/readOnlyHint: `readOnlyHint`: expected `true` or `false`, found a string",
+            "/tools/0/annotations/readOnlyHint: `readOnlyHint`: expected `true` or `false`, found a string; write `true`, without quotes",
         );
     }
 

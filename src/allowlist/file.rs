@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::{
-    Allowlist, Docs, Header, Located, entry,
+    Allowlist, Broken, Docs, Header, Located, entry,
     header::{self, HeaderPiece},
     key::{FILE, Kind},
     read::{Reader, Section, kind_of},
@@ -24,11 +24,10 @@ pub(super) fn read(
     file: &Arc<str>,
     value: &Value,
     locate: impl FnOnce(&[&str]) -> Vec<Option<Place>>,
-) -> Result<Allowlist, Vec<Diagnostic>> {
-    let mut reader = Reader::new(file, value, locate);
-    let allowlist = allowlist(&mut reader, name, file, value);
-    let secrets = secrets(value);
-    reader.finish(allowlist, &secrets)
+) -> Result<Allowlist, Broken> {
+    let mut reader = Reader::new(file, value, &secrets(value), locate);
+    let read = allowlist(&mut reader, name, file, value);
+    reader.finish(read)
 }
 
 fn allowlist(reader: &mut Reader, name: &str, file: &Arc<str>, value: &Value) -> Option<Allowlist> {
@@ -38,6 +37,8 @@ fn allowlist(reader: &mut Reader, name: &str, file: &Arc<str>, value: &Value) ->
     };
     let section = Section::open(reader, String::new(), map, &[FILE]);
     let section = &section;
+    let attempted = section.attempted().iter().map(|key| (*key).to_owned());
+    reader.doubt().keys.extend(attempted);
     version(reader, section);
     let deny = entry::selectors(reader, section, "deny");
     let entries = entry::entries(reader, section);
@@ -68,10 +69,7 @@ fn allowlist(reader: &mut Reader, name: &str, file: &Arc<str>, value: &Value) ->
 }
 
 /// The allowlist of `--allow`: selectors only.
-pub(super) fn from_selectors(
-    name: &str,
-    selectors: &[String],
-) -> Result<Allowlist, Vec<Diagnostic>> {
+pub(super) fn from_selectors(name: &str, selectors: &[String]) -> Result<Allowlist, Broken> {
     let file: Arc<str> = "--allow".into();
     let value = serde_json::json!({ "tools": selectors });
     read(name, &file, &value, |pointers| pointers.iter().map(|_| None).collect())
@@ -84,6 +82,7 @@ fn not_a_file(value: &Value) -> Diagnostic {
         );
     }
     Diagnostic::error(format!("expected a mapping with `tools`, found {}", kind_of(value)))
+        .help("write `tools:` and the operations to allow below it, one `- ` a line")
 }
 
 fn no_tools() -> Diagnostic {
@@ -114,6 +113,10 @@ fn base_path(text: &str) -> Result<String, Diagnostic> {
 
 /// A path that starts with `/` and can stand in a request line.
 pub(super) fn path(text: &str) -> Result<String, Diagnostic> {
+    if text.contains("://") {
+        return Err(Diagnostic::error(format!("{} is no path", quote(text)))
+            .help("write the path alone; where calls go is for `upstream` to say"));
+    }
     if !text.starts_with('/') {
         return Err(Diagnostic::error(format!("{} does not start with `/`", quote(text)))
             .help(format!("write {}", quote(&format!("/{text}")))));
@@ -214,7 +217,7 @@ pub(super) mod tests {
     use super::*;
 
     /// Reads a value whose nodes all stand on a line that repeats it.
-    pub(in crate::allowlist) fn read_value(value: &Value) -> Result<Allowlist, Vec<Diagnostic>> {
+    pub(in crate::allowlist) fn read_value(value: &Value) -> Result<Allowlist, Broken> {
         let place = |pointer: &&str| {
             let excerpt = value.to_string().into();
             Some(Place { line: 1, column: 1, pointer: (*pointer).into(), excerpt })
@@ -224,7 +227,7 @@ pub(super) mod tests {
 
     /// Faults as `pointer: message; help`.
     pub(in crate::allowlist) fn faults(value: &Value) -> Vec<String> {
-        let faults = read_value(value).expect_err("faults");
+        let faults = read_value(value).expect_err("faults").faults;
         let line = |fault: &Diagnostic| {
             let place = fault.position.as_ref().unwrap().place.as_ref().unwrap();
             let help = fault.help.iter().map(|help| format!("; {help}"));
@@ -263,7 +266,8 @@ pub(super) mod tests {
         assert_eq!(faults(&json!({ "document": "a.yaml" })), std::slice::from_ref(&missing));
         assert_eq!(faults(&json!({})), [missing]);
         assert!(faults(&Value::Null)[0].starts_with(": the allowlist is empty"));
-        assert_eq!(faults(&json!(["a"])), [": expected a mapping with `tools`, found a list"]);
+        let list = ": expected a mapping with `tools`, found a list; write `tools:` and the operations to allow below it, one `- ` a line";
+        assert_eq!(faults(&json!(["a"])), [list]);
     }
 
     #[test]
@@ -333,7 +337,7 @@ pub(super) mod tests {
         );
         check(
             json!({ "tools": {} }),
-            "/tools: `tools`: expected a list of selectors, found a mapping",
+            "/tools: `tools`: expected a list of selectors, found a mapping; write one `- ` a line",
         );
         check(
             json!({ "document": 5 }),
@@ -345,7 +349,7 @@ pub(super) mod tests {
         );
         check(
             json!({ "resource_names": "yes" }),
-            "/resource_names: `resource_names`: expected `true` or `false`, found a string",
+            "/resource_names: `resource_names`: expected `true` or `false`, found a string; write `true`, without quotes",
         );
         check(
             json!({ "docs": "some" }),
@@ -357,11 +361,11 @@ pub(super) mod tests {
         );
         check(
             json!({ "max_in_flight": "64" }),
-            "/max_in_flight: `max_in_flight`: expected a whole number, found a string",
+            "/max_in_flight: `max_in_flight`: expected a whole number, found a string; write it without quotes",
         );
         check(
             json!({ "max_response": -1 }),
-            "/max_response: `max_response`: expected a size like `128KiB`, found a number",
+            "/max_response: `max_response`: expected a size like `128KiB`, found a number below zero; use a whole number from 1",
         );
         check(
             json!({ "headers": ["a"] }),
@@ -476,15 +480,15 @@ pub(super) mod tests {
 
     #[test]
     fn a_flood_of_faults_is_cut() {
-        let faults = read_value(&json!({ "tools": vec![1; 250] })).unwrap_err();
+        let faults = read_value(&json!({ "tools": vec![1; 250] })).unwrap_err().faults;
         assert_eq!(faults.len(), 101);
-        assert_eq!(faults[100].message, "150 more faults are not shown");
+        assert_eq!(faults[100].message, "150 more faults not shown");
     }
 
     #[test]
     fn secrets_are_in_no_diagnostic() {
         let check = |value: &Value| {
-            for fault in read_value(value).unwrap_err() {
+            for fault in read_value(value).unwrap_err().faults {
                 let shown = fault.snippet();
                 assert!(!shown.contains("hunter2"), "{shown}");
             }
@@ -502,7 +506,7 @@ pub(super) mod tests {
         let allowlist = from_selectors("api", &selectors).unwrap();
         assert_eq!(allowlist.entries.len(), 2);
         assert_eq!(allowlist.entries[0].position, crate::diagnostic::Position::whole("--allow"));
-        let faults = from_selectors("api", &["/a".into(), "tag:".into()]).unwrap_err();
+        let faults = from_selectors("api", &["/a".into(), "tag:".into()]).unwrap_err().faults;
         assert_eq!(faults.len(), 2);
         assert!(faults[0].to_string().starts_with("--allow: error: `/a` has no method"));
     }

@@ -88,6 +88,11 @@ impl Kind {
         }
     }
 
+    /// Whether it is, or may be, `true` or `false`.
+    pub(super) fn takes_flags(self) -> bool {
+        matches!(self, Self::Flag | Self::Docs)
+    }
+
     /// Whether it is a list, so that a lone string only lacks its brackets.
     pub(super) fn is_list(self) -> bool {
         matches!(self, Self::Names | Self::Selectors | Self::Tools)

@@ -13,10 +13,10 @@ use std::{
 use serde_json::{Map, Value};
 
 use super::{
-    Located,
+    Allowlist, Broken, Doubt, Located, Rest,
     key::{Key, Kind},
 };
-use crate::diagnostic::{Diagnostic, Place, Position, nearest, quote};
+use crate::diagnostic::{Diagnostic, Place, Position, counted, nearest, quote};
 
 /// Nodes deeper than this are parts of a `default` or a `fixed`, which nothing here speaks of.
 const DEEPEST: usize = 6;
@@ -30,21 +30,28 @@ pub(super) struct Reader {
     file: Arc<str>,
     places: HashMap<String, Place>,
     faults: Vec<Diagnostic>,
+    doubt: Doubt,
 }
 
 impl Reader {
-    /// A reader of `value`, with its nodes placed by `locate` in one go.
+    /// A reader of `value`, with its nodes placed by `locate` in one go; lines that hold one of `secrets`
+    /// are not shown.
     pub(super) fn new(
         file: &Arc<str>,
         value: &Value,
+        secrets: &[&str],
         locate: impl FnOnce(&[&str]) -> Vec<Option<Place>>,
     ) -> Self {
         let mut pointers = Vec::new();
         collect(value, String::new(), 0, &mut pointers);
         let found = locate(&pointers.iter().map(String::as_str).collect::<Vec<_>>());
         let places = pointers.into_iter().zip(found);
-        let places = places.filter_map(|(pointer, place)| Some((pointer, place?))).collect();
-        Self { file: file.clone(), places, faults: Vec::new() }
+        let places = places.filter_map(|(pointer, place)| {
+            let place = blanked(place?, secrets);
+            Some((pointer, place))
+        });
+        let places = places.collect();
+        Self { file: file.clone(), places, faults: Vec::new(), doubt: Doubt::default() }
     }
 
     /// Where a node stands.
@@ -60,7 +67,19 @@ impl Reader {
     /// Keeps a fault of the node at `pointer`.
     pub(super) fn fault(&mut self, pointer: &str, fault: Diagnostic) {
         let position = self.position(pointer);
+        let key = pointer.split('/').nth(1);
+        self.doubt.keys.extend(key.map(str::to_owned));
         self.faults.push(fault.at(position));
+    }
+
+    /// How many faults there are so far.
+    pub(super) fn n_faults(&self) -> usize {
+        self.faults.len()
+    }
+
+    /// What the faults so far make unsure.
+    pub(super) fn doubt(&mut self) -> &mut Doubt {
+        &mut self.doubt
     }
 
     /// The value, or its fault kept.
@@ -68,36 +87,24 @@ impl Reader {
         result.map_err(|fault| self.fault(pointer, fault)).ok()
     }
 
-    /// What was read, or all faults in the order of the text; lines that hold one of `secrets` are not
-    /// shown.
-    pub(super) fn finish<T>(
-        mut self,
-        read: Option<T>,
-        secrets: &[&str],
-    ) -> Result<T, Vec<Diagnostic>> {
-        if let (Some(read), true) = (read, self.faults.is_empty()) {
-            return Ok(read);
-        }
+    /// What was read, or all faults in the order of the text and what they leave of it.
+    pub(super) fn finish(mut self, read: Option<Allowlist>) -> Result<Allowlist, Broken> {
+        let read = match read {
+            Some(allowlist) if self.faults.is_empty() => return Ok(allowlist),
+            read => read,
+        };
         self.faults.sort_by_key(|fault| {
             let place = fault.position.as_ref().and_then(|position| position.place.as_ref());
             place.map(|place| (place.line, place.column))
         });
         let n_more = self.faults.len().saturating_sub(MOST_FAULTS);
         self.faults.truncate(MOST_FAULTS);
-        for fault in &mut self.faults {
-            let place = fault.position.as_mut().and_then(|position| position.place.as_mut());
-            if let Some(place) = place
-                && (place.pointer.starts_with("/headers/")
-                    || secrets.iter().any(|secret| place.excerpt.contains(secret)))
-            {
-                place.excerpt = Box::default();
-            }
-        }
         if n_more > 0 {
-            let words = format!("{n_more} more faults are not shown");
+            let words = format!("{} not shown", counted(n_more, "more fault"));
             self.faults.push(Diagnostic::error(words).at(Position::whole(self.file)));
         }
-        Err(self.faults)
+        let rest = read.map(|allowlist| Rest { allowlist, doubt: self.doubt });
+        Err(Broken { faults: self.faults, rest: rest.map(Box::new) })
     }
 
     /// A mapping, or a fault.
@@ -155,6 +162,15 @@ impl Reader {
     }
 }
 
+/// A place whose line is not shown when it holds a header's value or one of `secrets`.
+fn blanked(mut place: Place, secrets: &[&str]) -> Place {
+    let is_header = place.pointer.starts_with("/headers/");
+    if is_header || secrets.iter().any(|secret| place.excerpt.contains(secret)) {
+        place.excerpt = Box::default();
+    }
+    place
+}
+
 /// A mapping whose remaining keys are known and whose values are of their kinds.
 #[derive(Debug)]
 pub(super) struct Section<'a> {
@@ -205,6 +221,11 @@ impl<'a> Section<'a> {
     /// Whether a key is absent and no other fault may be the reason.
     pub(super) fn lacks(&self, name: &str) -> bool {
         self.get(name).is_none() && !self.attempted.contains(&name)
+    }
+
+    /// Keys that a faulty one was or may have been meant to be.
+    pub(super) fn attempted(&self) -> &[&'static str] {
+        &self.attempted
     }
 
     /// The string of a key.
@@ -305,6 +326,18 @@ fn wrong_kind(kind: Kind, value: &Value, key: Option<&str>) -> Diagnostic {
         (_, Value::Number(number)) if kind == Kind::Duration => {
             fault.help(format!("write the unit, like `{number}s`"))
         }
+        (_, Value::String(text)) if kind.takes_flags() => match text.as_str() {
+            "true" | "yes" | "on" => fault.help("write `true`, without quotes"),
+            "false" | "no" | "off" => fault.help("write `false`, without quotes"),
+            _ => fault,
+        },
+        (_, Value::Number(_)) if matches!(kind, Kind::Size | Kind::Count) => {
+            fault.help("use a whole number from 1")
+        }
+        (_, Value::String(_)) if matches!(kind, Kind::Count | Kind::Version) => {
+            fault.help("write it without quotes")
+        }
+        (_, Value::Object(_)) if kind.is_list() => fault.help("write one `- ` a line"),
         (_, Value::Null) => fault.help("give it a value or leave the key out"),
         _ => fault,
     }
@@ -315,6 +348,10 @@ pub(super) fn kind_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "nothing",
         Value::Bool(_) => "`true` or `false`",
+        Value::Number(number) if number.as_i64().is_some_and(i64::is_negative) => {
+            "a number below zero"
+        }
+        Value::Number(number) if number.is_f64() => "a number with a fraction",
         Value::Number(_) => "a number",
         Value::String(_) => "a string",
         Value::Array(_) => "a list",

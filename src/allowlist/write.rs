@@ -12,6 +12,17 @@ pub fn scalar(text: &str) -> String {
     if !text.contains(hides) && reads_back(text, text) {
         return text.to_owned();
     }
+    quoted(text)
+}
+
+/// An entry of `tools` that gives its operation a name, on one line; wants a name of letters, digits and `_`.
+pub fn named_entry(operation: &str, name: &str) -> String {
+    let is_word = operation.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
+    let operation = if is_word { scalar(operation) } else { quoted(operation) };
+    format!("{{ operation: {operation}, name: {} }}", scalar(name))
+}
+
+fn quoted(text: &str) -> String {
     let mut quoted = String::from('"');
     for character in text.chars() {
         match character {
@@ -96,6 +107,13 @@ mod tests {
     }
 
     proptest::proptest! {
+        #[test]
+        fn every_named_entry_reads_back(operation in "\\PC{0,12}|[ -~\\n\u{85}é]{0,8}", name in "[A-Za-z0-9_]{1,6}") {
+            let line = format!("- {} # c\n", named_entry(&operation, &name));
+            let value = Text::new("", line.as_bytes()).and_then(|line| line.value());
+            proptest::prop_assert_eq!(value, Ok(json!([{ "operation": operation, "name": name }])));
+        }
+
         #[test]
         fn every_value_reads_back(text in "\\PC{0,12}|[ -~\\n\\r\\t\u{85}\u{2028}\u{feff}\u{fffe}é]{0,8}") {
             proptest::prop_assert!(reads_back(&scalar(&text), &text), "{:?}", scalar(&text));

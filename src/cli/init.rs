@@ -81,8 +81,8 @@ fn init(mut inputs: Inputs, allow: Vec<String>) -> Result<(String, Vec<Diagnosti
     let work = move |sources: &Sources| -> Result<_, Vec<Diagnostic>> {
         let allowlist = Allowlist::from_selectors("all", &allow)?;
         let api = api(sources)?;
-        let reasons = registry::uncallable(&api, &limits);
-        Page { api: &api, head: &head, allowlist: &allowlist, reasons: &reasons }.write()
+        let survey = registry::survey(&api, &limits);
+        Page { api: &api, head: &head, allowlist: &allowlist, survey: &survey }.write()
     };
     gateway::inspect(inputs, work)?.map_err(Failure::Inputs)
 }

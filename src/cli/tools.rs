@@ -12,8 +12,9 @@ use super::{
 };
 use crate::{
     config::{Inputs, Policy},
+    diagnostic::counted,
     gateway,
-    snapshot::Snapshot,
+    snapshot::{Snapshot, crowd},
 };
 
 /// List what would be served: names, targets, bytes
@@ -44,6 +45,7 @@ impl Tools {
 
 fn list(inputs: Inputs, json: bool) -> Result<Exit, Failure> {
     let snapshot = gateway::build(inputs)?;
+    crowd(&snapshot).iter().for_each(|warning| eprintln!("{warning}"));
     if json {
         let tools: Vec<_> =
             snapshot.tools().map(|(_, tool)| Value::Object(tool.listed.clone())).collect();
@@ -65,8 +67,8 @@ fn table(snapshot: &Snapshot) -> String {
     }
     let _ = writeln!(
         text,
-        "{} tools, {} bytes of tools/list",
-        snapshot.tools().count(),
+        "{}, {} bytes of tools/list",
+        counted(snapshot.tools().count(), "tool"),
         snapshot.list().len()
     );
     text

@@ -243,6 +243,7 @@ pub(super) fn once(mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
 /// The start lines: what is served and where calls go, what was forgiven, what is unsafe.
 fn tell(snapshot: &Snapshot) {
     summary(snapshot).iter().for_each(|line| tracing::info!("{line}"));
+    snapshot::crowd(snapshot).iter().for_each(|warning| tracing::warn!("{warning}"));
     for served in snapshot.toolsets() {
         served.toolset.warnings.iter().for_each(|warning| tracing::warn!("{}", warning.snippet()));
         if let Upstream::Origin(origin) = &served.toolset.target.upstream

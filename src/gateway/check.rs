@@ -46,6 +46,7 @@ impl Checked {
             let toolset = Some(refusal.toolset).filter(|name| !name.is_empty());
             refusal.diagnostics.into_iter().for_each(|one| checked.say(toolset.as_ref(), one));
         }
+        let crowd = checked.snapshot.as_ref().and_then(snapshot::crowd);
         let served = checked.snapshot.as_ref().map(Snapshot::toolsets).unwrap_or_default();
         let toolsets: Vec<_> = served.iter().map(|served| served.toolset.clone()).collect();
         sources.warnings.iter().for_each(|warning| checked.say(None, warning.clone()));
@@ -53,6 +54,7 @@ impl Checked {
             let warnings = toolset.warnings.iter().cloned();
             warnings.for_each(|warning| checked.say(Some(&toolset.name), warning));
         }
+        crowd.into_iter().for_each(|warning| checked.say(None, warning));
         checked
     }
 

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use crate::{
+    diagnostic::counted,
     registry::{Toolset, plan::Upstream},
     snapshot::{Served, Snapshot},
 };
@@ -16,11 +17,10 @@ pub fn summary(snapshot: &Snapshot) -> Vec<String> {
 fn line(served: &Served) -> String {
     let toolset = &served.toolset;
     let n_tools = toolset.tools.len();
-    let plural = if n_tools == 1 { "" } else { "s" };
+    let n_tools = counted(n_tools, "tool");
     let stale =
         if served.refused.is_empty() { "" } else { "an older version, the newest is refused: " };
-    let name = &toolset.name;
-    let mut line = format!("{name}: {stale}{n_tools} tool{plural} → {}", target(toolset));
+    let mut line = format!("{}: {stale}{n_tools} → {}", toolset.name, target(toolset));
     let forwarded: Vec<_> = toolset.target.forward.iter().map(|name| name.as_str()).collect();
     let forwarded = if forwarded.is_empty() { "nothing".to_owned() } else { forwarded.join(", ") };
     let from = &toolset.target.from;

@@ -22,7 +22,7 @@ use tokio::sync::mpsc;
 
 use super::{Edge, Gauge, digits, notify::Arrival};
 use crate::{
-    diagnostic::{nearest, quote},
+    diagnostic::{quote, suggestion},
     registry::{Tool, Toolset, plan::ArgumentFault},
     snapshot::{Snapshot, live::Live},
     upstream::{Answer, CallerAuth, Content, Progress, Trace},
@@ -66,6 +66,7 @@ async fn carry_out(
         (checked, found) => {
             let mut faults = [found, &checked.err().unwrap_or_default()].concat();
             faults.iter_mut().for_each(|fault| tell_new_name(&edge.live, tool, fault));
+            tracing::info!("{}: refused {}", tool.name.as_str(), paths(&faults));
             return shape(Answer::refused(&faults), tool);
         }
     };
@@ -101,6 +102,20 @@ fn tell_new_name(live: &Live, tool: &Tool, fault: &mut ArgumentFault) {
         );
     }
 }
+
+/// Which arguments are at fault, for the log: their paths, never their values.
+fn paths(faults: &[ArgumentFault]) -> String {
+    let of = |fault: &ArgumentFault| match fault.path.as_str() {
+        "" => "the arguments".to_owned(),
+        path => quote(path),
+    };
+    let shown: Vec<_> = faults.iter().take(PATHS).map(of).collect();
+    let more = if faults.len() > PATHS { " …" } else { "" };
+    shown.join(", ") + more
+}
+
+/// Paths in one log line.
+const PATHS: usize = 8;
 
 async fn report(
     mut steps: mpsc::UnboundedReceiver<Progress>,
@@ -156,10 +171,7 @@ fn unknown(edge: &Edge, snapshot: Option<&Snapshot>, name: &str) -> ErrorData {
             quote(name),
             age(since.elapsed())
         ),
-        None => match nearest(name, names) {
-            Some(near) => format!("unknown tool {}; did you mean `{near}`?", quote(name)),
-            None => format!("unknown tool {}", quote(name)),
-        },
+        None => format!("unknown tool {}{}", quote(name), suggestion(name, names)),
     };
     ErrorData::invalid_params(words, None)
 }
@@ -201,6 +213,15 @@ mod tests {
                 "isError": false,
             }),
         );
+    }
+
+    #[test]
+    fn the_log_names_arguments_and_no_values() {
+        let fault = |path: &str| ArgumentFault { path: path.into(), words: "got `secret`".into() };
+        assert_eq!(paths(&[fault("page_size"), fault("")]), "`page_size`, the arguments");
+        let many: Vec<_> = (0..9).map(|n| fault(&format!("a{n}\n"))).collect();
+        let said = paths(&many);
+        assert!(said.starts_with("`a0\\n`, `a1\\n`") && said.ends_with("`a7\\n` …"), "{said}");
     }
 
     #[test]

@@ -6,13 +6,12 @@
 use super::{
     alias,
     input::{Place, Slot},
-    near::suggestion,
     plan::Source,
     text,
 };
 use crate::{
     allowlist::{ArgumentChange, Changes, Located},
-    diagnostic::Diagnostic,
+    diagnostic::{Diagnostic, quote, suggestion},
 };
 
 /// Whether the allowlist speaks of a header or cookie, which it must do for it to be offered.
@@ -73,9 +72,23 @@ fn find(slots: &[Slot], name: &Located<String>) -> Result<usize, Diagnostic> {
     };
     by_argument.or_else(by_wire).ok_or_else(|| {
         let near = suggestion(wanted, slots.iter().map(|slot| slot.argument.as_str()));
-        Diagnostic::error(format!("the operation has no argument `{wanted}`{near}"))
-            .at(name.position.clone())
+        let words = format!("the operation has no argument {}{near}", quote(wanted));
+        let fault = Diagnostic::error(words).at(name.position.clone());
+        if near.is_empty() { fault.help(known(slots)) } else { fault }
     })
+}
+
+/// Arguments that a message lists before it only counts them.
+const SHOWN: usize = 12;
+
+/// What there is, when nothing comes near.
+fn known(slots: &[Slot]) -> String {
+    let shown: Vec<_> = slots.iter().take(SHOWN).map(|slot| quote(&slot.argument)).collect();
+    match slots.len().checked_sub(SHOWN + 1) {
+        _ if slots.is_empty() => "it takes none".to_owned(),
+        None => format!("it has {}", shown.join(", ")),
+        Some(more) => format!("it has {} and {} more", shown.join(", "), more + 1),
+    }
 }
 
 /// All of a change but its name: renaming comes last, so that every change names what the document has.

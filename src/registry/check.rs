@@ -18,13 +18,12 @@ use serde_json::{Map, Value};
 use super::{
     bundle::Sealed,
     input::{Form, Input, Place, Slot},
-    near::suggestion,
     plan::{ArgumentFault, Arguments, Source},
     view::View,
 };
 use crate::{
     config::Limits,
-    diagnostic::{Diagnostic, Position},
+    diagnostic::{Diagnostic, Position, suggestion},
 };
 use texts::Text;
 use whole::Whole;

@@ -71,7 +71,7 @@ impl<'a> Draft<'a> {
         let details = workshop
             .api
             .details(operation, path)
-            .map_err(|faults| Refusal::from_api(workshop.api, faults))?;
+            .map_err(|faults| unfit(pick, workshop.api, faults))?;
         let template = template(pick)?;
         let of = (&details, &operation.key.method, &template);
         let input = input::build(of, workshop.view, pick.changes())?;
@@ -152,6 +152,21 @@ impl Names {
             || name::derived(&workshop.allowlist.prefix, own_id(pick), &pick.operation.key);
         Ok(Self { name: given.flatten().unwrap_or_else(derived), aliases })
     }
+}
+
+/// What the document or the allowlist's own path gets wrong; the latter stands in the allowlist.
+fn unfit(pick: &Pick<'_>, api: &Api, faults: Vec<Fault>) -> Refusal {
+    let Some(path) = &pick.changes().path else { return Refusal::from_api(api, faults) };
+    let quoted = format!("`{}`", path.value);
+    if !faults.iter().all(|fault| fault.words.contains(&quoted)) {
+        return Refusal::from_api(api, faults);
+    }
+    let fault = |fault: Fault| {
+        Diagnostic::error(format!("`{}`: {}", pick.operation.key, fault.words))
+            .at(path.position.clone())
+            .help("`path` must have the placeholders of the operation's path parameters")
+    };
+    Refusal::Allowlist(faults.into_iter().map(fault).collect())
 }
 
 /// The path template: the allowlist's, else the document's.

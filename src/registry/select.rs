@@ -6,11 +6,10 @@
 
 use std::collections::HashMap;
 
-use super::near::suggestion;
 use crate::{
     allowlist::{Allowlist, Changes, Entry, Selector},
     config::Policy,
-    diagnostic::{Diagnostic, Position, quote},
+    diagnostic::{Diagnostic, Position, quote, suggestion},
     openapi::{Api, Operation},
 };
 
@@ -106,10 +105,16 @@ impl<'a> Selection<'a> {
     /// A selector that matches nothing; in `dev`, a named operation may have left the document.
     fn none(&mut self, api: &Api, entry: &Entry, policy: Policy) {
         let words = unmatched(api, &entry.selector);
+        // With nothing near, a look at all of them helps.
+        let is_lost = !words.contains("did you mean");
+        let at = |fault: Diagnostic| {
+            let fault = fault.at(entry.position.clone());
+            if is_lost { fault.help("`toolgate init DOCUMENT` lists all there are") } else { fault }
+        };
         if entry.selector.names_one() && policy == Policy::Forgiving {
-            self.warnings.push(Diagnostic::warning(words).at(entry.position.clone()));
+            self.warnings.push(at(Diagnostic::warning(words)));
         } else {
-            self.errors.push(Diagnostic::error(words).at(entry.position.clone()));
+            self.errors.push(at(Diagnostic::error(words)));
         }
     }
 
@@ -149,7 +154,11 @@ impl<'a> Selection<'a> {
         }
         if known.is_named() {
             let words = format!("`{}` is named twice", operation.key);
-            self.errors.push(Diagnostic::error(words).at(entry.position.clone()));
+            let first = quote(&known.entry.selector.to_string());
+            let line =
+                known.entry.position.place.as_ref().map(|place| format!(" on line {}", place.line));
+            let help = format!("keep this or {first}{}", line.unwrap_or_default());
+            self.errors.push(Diagnostic::error(words).at(entry.position.clone()).help(help));
         } else {
             known.entry = entry;
         }

@@ -4,7 +4,7 @@
 //! zero-width characters, HTML comments) is removed, so that a person reviewing a tool reads what
 //! the model reads, and each text is cut at a sentence within its bound.
 
-use crate::allowlist::Allowlist;
+use crate::{allowlist::Allowlist, diagnostic::counted};
 
 /// Bytes of a tool's description.
 const DESCRIPTION: usize = 1_000;
@@ -28,8 +28,7 @@ pub(super) fn instructions(allowlist: &Allowlist, title: &str, n_tools: usize) -
     }
     let title = cut(&one_line(&clean(title)), TITLE);
     let api = if title.is_empty() { &allowlist.name } else { &title };
-    let plural = if n_tools == 1 { "tool" } else { "tools" };
-    format!("{api}: {n_tools} {plural}, each one operation of the API.")
+    format!("{api}: {}, each one operation of the API.", counted(n_tools, "tool"))
 }
 
 /// A tool's description: summary and description, or `given` instead; never empty.

@@ -4,13 +4,13 @@
 //! one origin (the default of `forward`), and whether two claim one name.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, HashMap, HashSet},
     sync::Arc,
 };
 
 use super::{Abandoned, Draft, GoOn, Refusal, Served, Snapshot, target};
 use crate::{
-    allowlist::{self, Allowlist},
+    allowlist::{self, Allowlist, Broken},
     diagnostic::Diagnostic,
     openapi::{self, Api, text::Text},
     registry::{self, Settings, ToolName, Toolset},
@@ -79,13 +79,18 @@ pub(super) fn candidates(
     let allowlists: Vec<_> =
         sources.toolsets.iter().map(|source| read_allowlist(source, sources)).collect();
     let ambiguous = target::ambiguous(allowlists.iter().flatten(), inputs);
-    let draft = |(source, allowlist): (_, Result<Allowlist, _>)| {
-        let parsed = allowlist.map(|allowlist| {
-            let origin =
-                ambiguous.clone().map_or_else(|| target::origin(&allowlist, source, inputs), Err);
-            (allowlist, origin)
-        });
-        Sketch { source, parsed, previous: served(previous, &source.name).cloned() }
+    let draft = |(source, allowlist): (_, Result<Allowlist, Broken>)| {
+        let origin = |allowlist: &Allowlist| {
+            ambiguous.clone().map_or_else(|| target::origin(allowlist, source, inputs), Err)
+        };
+        let read = match allowlist {
+            Ok(allowlist) => Ok((origin(&allowlist), allowlist)),
+            Err(broken) => {
+                let rest = broken.rest.as_ref();
+                Err((rest.and_then(|rest| origin(&rest.allowlist).err()), broken))
+            }
+        };
+        Sketch { source, read, previous: served(previous, &source.name).cloned() }
     };
     let sketches: Vec<_> = sources.toolsets.iter().zip(allowlists).map(draft).collect();
     let shared = share_one_origin(&sketches);
@@ -109,18 +114,22 @@ fn served<'a>(snapshot: Option<&'a Snapshot>, name: &str) -> Option<&'a Served> 
     snapshot?.toolsets().iter().find(|served| served.toolset.name == name)
 }
 
-/// A toolset whose allowlist is read and whose origin is known, each when it is sound.
+/// Where calls go, or why nobody knows.
+type Origin = Result<target::Origin, Diagnostic>;
+
+/// A toolset whose allowlist is read: sound with its origin, or broken with what its rest has against one.
 struct Sketch<'a> {
     source: &'a ToolsetSource,
-    parsed: Result<(Allowlist, Result<target::Origin, Diagnostic>), Vec<Diagnostic>>,
+    read: Result<(Origin, Allowlist), (Option<Diagnostic>, Broken)>,
     previous: Option<Served>,
 }
 
-fn read_allowlist(source: &ToolsetSource, sources: &Sources) -> Result<Allowlist, Vec<Diagnostic>> {
+fn read_allowlist(source: &ToolsetSource, sources: &Sources) -> Result<Allowlist, Broken> {
     let Some(input) = &source.allowlist else {
         return Allowlist::from_selectors(&source.name, &sources.inputs.allow);
     };
-    allowlist::parse(&source.name, &text(input)?)
+    let text = text(input).map_err(|faults| Broken { faults, rest: None })?;
+    allowlist::read(&source.name, &text)
 }
 
 fn text(input: &Input) -> Result<Text, Vec<Diagnostic>> {
@@ -130,8 +139,8 @@ fn text(input: &Input) -> Result<Text, Vec<Diagnostic>> {
 
 /// Whether every toolset, the last good versions of broken ones included, calls the same origin.
 fn share_one_origin(sketches: &[Sketch<'_>]) -> bool {
-    let origins = sketches.iter().filter_map(|sketch| match (&sketch.parsed, &sketch.previous) {
-        (Ok((_, Ok(origin))), _) => Some(origin.upstream.clone()),
+    let origins = sketches.iter().filter_map(|sketch| match (&sketch.read, &sketch.previous) {
+        (Ok((Ok(origin), _)), _) => Some(origin.upstream.clone()),
         (_, Some(previous)) => Some(previous.toolset.target.upstream.clone()),
         (_, None) => None,
     });
@@ -142,44 +151,40 @@ fn share_one_origin(sketches: &[Sketch<'_>]) -> bool {
 
 impl Sketch<'_> {
     fn finish(self, sources: &Sources, shared: bool, documents: &mut Documents) -> Candidate {
-        let state = match self.parsed {
-            Err(mut diagnostics) => {
-                diagnostics.extend(documents.faults(self.source));
-                State::Refused(diagnostics)
+        let Sketch { source, read, previous } = self;
+        let around = Around { source, sources, shared };
+        let built = match read {
+            Ok((origin, allowlist)) => {
+                around.build(&allowlist, origin, previous.as_ref(), documents)
             }
-            Ok((allowlist, origin)) => {
-                let sound = Sound { source: self.source, allowlist, origin, sources, shared };
-                sound.finish(self.previous.as_ref(), documents).unwrap_or_else(State::Refused)
-            }
+            Err((nowhere, broken)) => Err(around.faults(broken, nowhere, documents)),
         };
-        Candidate {
-            name: self.source.name.clone(),
-            digest: self.source.digest,
-            state,
-            api: documents.sound(self.source),
-            previous: self.previous,
-        }
+        let file = source.allowlist.as_ref().map(|input| &*input.name);
+        let refused = |faults| State::Refused(in_order(file, faults));
+        let state = built.unwrap_or_else(refused);
+        let api = documents.sound(source);
+        Candidate { name: source.name.clone(), digest: source.digest, state, api, previous }
     }
 }
 
-struct Sound<'a> {
+/// A toolset's inputs and what all toolsets share.
+struct Around<'a> {
     source: &'a ToolsetSource,
-    allowlist: Allowlist,
-    origin: Result<target::Origin, Diagnostic>,
     sources: &'a Sources,
     shared: bool,
 }
 
-impl Sound<'_> {
-    fn finish(
-        self,
+impl Around<'_> {
+    /// The new version of a toolset whose allowlist is sound, or all its faults.
+    fn build(
+        &self,
+        allowlist: &Allowlist,
+        origin: Origin,
         previous: Option<&Served>,
         documents: &mut Documents,
     ) -> Result<State, Vec<Diagnostic>> {
         let inputs = &self.sources.inputs;
-        let target = self.origin.map_err(|fault| vec![fault]).and_then(|origin| {
-            target::complete(origin, &self.allowlist, self.source, self.shared, inputs)
-        });
+        let target = target::complete(origin, allowlist, self.source, self.shared, inputs);
         let (target, mut faults) = match target {
             Ok(target) => (Arc::new(target), Vec::new()),
             Err(faults) => (Arc::new(registry::nowhere()), faults),
@@ -189,9 +194,9 @@ impl Sound<'_> {
             return Ok(State::Kept(retarget(served, target)));
         }
         // Without a target too, so that everything wrong is said at once.
-        let settings = Settings { policy: inputs.policy, limits: inputs.limits.clone(), target };
-        let compiled = documents.api(self.source, &self.allowlist).and_then(|(api, document)| {
-            Ok((registry::compile(&api, &self.allowlist, &settings)?, document))
+        let settings = self.settings(target);
+        let compiled = documents.api(self.source, &allowlist.file).and_then(|(api, document)| {
+            Ok((registry::compile(&api, allowlist, &settings)?, document))
         });
         let (toolset, document) = match compiled {
             Ok((toolset, document)) if faults.is_empty() => (Arc::new(toolset), document),
@@ -201,13 +206,55 @@ impl Sound<'_> {
                 return Err(faults);
             }
         };
-        Ok(State::New(Served {
-            toolset,
-            digest: self.source.digest,
-            document,
-            refused: Vec::new(),
-        }))
+        let digest = self.source.digest;
+        Ok(State::New(Served { toolset, digest, document, refused: Vec::new() }))
     }
+
+    /// The faults of a broken allowlist, those that its rest has against everything else included.
+    fn faults(
+        &self,
+        broken: Broken,
+        nowhere: Option<Diagnostic>,
+        documents: &mut Documents,
+    ) -> Vec<Diagnostic> {
+        let Broken { mut faults, rest } = broken;
+        let Some(rest) = rest else {
+            faults.extend(documents.faults(self.source));
+            return faults;
+        };
+        if !rest.doubt.of_key("upstream") {
+            faults.extend(nowhere);
+        }
+        faults.extend(target::headers(&rest.allowlist, self.source, self.sources.inputs.audience).err().unwrap_or_default());
+        match documents.api(self.source, &rest.allowlist.file) {
+            Ok((api, _)) => {
+                let settings = self.settings(Arc::new(registry::nowhere()));
+                faults.extend(registry::further(&api, &rest, &settings));
+            }
+            Err(_) if self.source.document.is_none() && rest.doubt.of_key("document") => {}
+            Err(more) => faults.extend(more),
+        }
+        faults
+    }
+
+    fn settings(&self, target: Arc<registry::plan::Target>) -> Settings {
+        let inputs = &self.sources.inputs;
+        Settings { policy: inputs.policy, limits: inputs.limits.clone(), target }
+    }
+}
+
+/// Faults as a person goes through them, none twice: what stands nowhere, the allowlist by its lines, then
+/// the document.
+fn in_order(file: Option<&str>, mut faults: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let mut said = HashSet::new();
+    faults.retain(|fault| said.insert(fault.clone()));
+    faults.sort_by_key(|fault| {
+        let Some(position) = &fault.position else { return (0, 0, 0) };
+        let rank = if file == Some(&*position.file) { 1 } else { 2 };
+        let place = position.place.as_ref();
+        place.map_or((rank, u32::MAX, 0), |place| (rank, place.line, place.column))
+    });
+    faults
 }
 
 /// The same tools with the target of this build: another toolset may have changed the default of `forward`.
@@ -219,9 +266,17 @@ fn retarget(served: &Served, target: Arc<registry::plan::Target>) -> Served {
     served
 }
 
-fn no_document(allowlist: &Allowlist) -> Diagnostic {
-    let fault = Diagnostic::error(format!("`{}` names no document", allowlist.file));
+fn no_document(file: &str) -> Diagnostic {
+    let fault = Diagnostic::error(format!("`{file}` names no document"));
     fault.help("add `document: FILE` to it, or pass `--document FILE`")
+}
+
+/// A document that cannot be read, with the way out where the fault names none.
+fn unread(fault: Diagnostic) -> Diagnostic {
+    if fault.help.is_some() {
+        return fault;
+    }
+    fault.help("correct `document:` in the allowlist, or `--document`, or put the document there")
 }
 
 /// Documents by digest: one that several toolsets or the previous snapshot use is parsed once.
@@ -240,10 +295,10 @@ impl Documents {
     fn api(
         &mut self,
         source: &ToolsetSource,
-        allowlist: &Allowlist,
+        file: &str,
     ) -> Result<(Arc<Api>, Digest), Vec<Diagnostic>> {
         let Some(input) = &source.document else {
-            return Err(vec![no_document(allowlist)]);
+            return Err(vec![no_document(file)]);
         };
         Ok((self.parse(input)?, input.digest))
     }
@@ -264,7 +319,11 @@ impl Documents {
     }
 
     fn parse(&mut self, input: &Input) -> Result<Arc<Api>, Vec<Diagnostic>> {
-        let parse = || openapi::parse(&text(input)?).map(Arc::new);
+        let parse = || {
+            let content = input.content.as_ref().err().cloned();
+            content.map_or(Ok(()), |fault| Err(vec![unread(fault)]))?;
+            openapi::parse(&text(input)?).map(Arc::new)
+        };
         self.parsed.entry(input.digest).or_insert_with(parse).clone()
     }
 }

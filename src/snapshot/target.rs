@@ -48,6 +48,10 @@ pub(super) fn origin(
     if let Some(document) = document.filter(|flag| url::is_url(&flag.value)) {
         return parsed(&document_origin(&document.value), "the document's URL".to_owned());
     }
+    if source.allowlist.is_none() {
+        let fault = Diagnostic::error("there is no upstream: nothing says where calls go");
+        return Err(fault.help("pass `--upstream http://HOST:PORT`"));
+    }
     let fault = Diagnostic::error(format!(
         "`{}` has no upstream: nothing says where its calls go",
         allowlist.file
@@ -106,23 +110,19 @@ fn parsed(text: &str, from: String) -> Result<Origin, Diagnostic> {
 
 /// Adds what goes along: headers, forwarded names, the base path, the calls in flight.
 pub(super) fn complete(
-    origin: Origin,
+    origin: Result<Origin, Diagnostic>,
     allowlist: &Allowlist,
     source: &ToolsetSource,
     shared: bool,
     inputs: &Inputs,
 ) -> Result<Target, Vec<Diagnostic>> {
-    let mut headers = Vec::new();
-    let mut faults = credential::faults(allowlist, inputs.audience);
-    for header in &allowlist.headers {
-        match value(header, source) {
-            Ok(value) => headers.push((header.name.value.clone(), value)),
-            Err(fault) => faults.push(fault.at(header.name.position.clone())),
+    let (origin, headers) = match (origin, headers(allowlist, source, inputs.audience)) {
+        (Ok(origin), Ok(headers)) => (origin, headers),
+        (Ok(_), Err(faults)) => return Err(faults),
+        (Err(fault), headers) => {
+            return Err([vec![fault], headers.err().unwrap_or_default()].concat());
         }
-    }
-    if !faults.is_empty() {
-        return Err(faults);
-    }
+    };
     Ok(Target {
         base_path: base_path(&origin, allowlist),
         upstream: origin.upstream,
@@ -135,6 +135,23 @@ pub(super) fn complete(
         headers,
         max_in_flight: allowlist.max_in_flight.unwrap_or(inputs.limits.upstream_calls),
     })
+}
+
+/// The headers of every call with their values, or every one that has none or may not be sent for
+/// this audience.
+pub(super) fn headers(
+    allowlist: &Allowlist,
+    source: &ToolsetSource,
+    audience: Audience,
+) -> Result<Vec<(HeaderName, HeaderValue)>, Vec<Diagnostic>> {
+    let (mut headers, mut faults) = (Vec::new(), credential::faults(allowlist, audience));
+    for header in &allowlist.headers {
+        match value(header, source) {
+            Ok(value) => headers.push((header.name.value.clone(), value)),
+            Err(fault) => faults.push(fault.at(header.name.position.clone())),
+        }
+    }
+    if faults.is_empty() { Ok(headers) } else { Err(faults) }
 }
 
 fn base_path(origin: &Origin, allowlist: &Allowlist) -> Option<String> {
@@ -183,7 +200,10 @@ fn resolved(piece: &HeaderPiece, source: &ToolsetSource) -> Result<String, Diagn
 fn secret(path: &str, source: &ToolsetSource) -> Result<String, Diagnostic> {
     let unread = || Diagnostic::error(format!("`{path}` was not read"));
     let (_, input) = source.files.iter().find(|(written, _)| written == path).ok_or_else(unread)?;
-    let fault = |why: &Diagnostic| Diagnostic::error(format!("`{path}` {}", why.message));
+    let fault = |why: &Diagnostic| {
+        Diagnostic::error(format!("`{path}` {}", why.message))
+            .help("put the value there, or remove the header")
+    };
     let bytes = input.content.as_ref().map_err(fault)?;
     let text = std::str::from_utf8(bytes)
         .map_err(|_| Diagnostic::error(format!("`{path}` is not UTF-8")))?;

@@ -12,8 +12,6 @@ mod path;
 mod query;
 mod text;
 
-pub(super) use text::is_json;
-
 use bytes::Bytes;
 use http::{HeaderMap, Method, Uri, header::CONTENT_TYPE};
 use serde_json::{Map, Value};

@@ -463,6 +463,25 @@ fn k20_nothing_that_one_client_refuses_is_published() {
 }
 
 #[test]
+fn k20_large_bounds_are_said_and_not_published() {
+    let most = json!({ "type": "string", "description": "At most 10000 characters" });
+    published(&query("{type: string, maxLength: 10000}"), "q", most.clone());
+    let nested = "{type: object, properties: {a: {type: object, properties: {b: {type: array, maxItems: 5000, items: {type: string, maxLength: 10000}}}}}}";
+    let listed = listed(&body(nested));
+    let list = &listed["inputSchema"]["properties"]["a"]["properties"]["b"];
+    assert_eq!((&list["items"], &list["description"]), (&most, &json!("At most 5000 items")));
+    let text = listed.to_string();
+    assert!(!text.contains("maxLength") && !text.contains("maxItems"), "{text}");
+    let (answer, sent) = call(
+        &query("{type: string, maxLength: 10000}"),
+        ALL,
+        &json!({ "q": "x".repeat(10_001) }),
+        "{}",
+    );
+    assert!(answer.is_error && sent.is_empty(), "the server still holds the bound");
+}
+
+#[test]
 fn k21_descriptions_are_short() {
     let long = format!("description: '{}', responses", "A sentence of some length. ".repeat(400));
     let listed = listed(&query("{type: string}").replace("responses", &long));

@@ -69,3 +69,9 @@ mod differences;
 
 /// Lines of an allowlist come and go by command; faults are the same wherever they are said.
 mod allowing;
+
+/// Everything wrong is said at once, none of it twice, and with the way out.
+mod faults;
+
+/// A person at a terminal is asked before an allowlist changes.
+mod terminal;

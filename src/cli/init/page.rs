@@ -1,8 +1,9 @@
 //! The text of a first allowlist.
 //!
-//! Every line that starts with `# - ` below `tools:` becomes an entry when its `# ` is taken out; headings
-//! start with `##`, so that they stay comments. Words of the document stand in comments only, each on
-//! one line.
+//! Every line that starts with `# - ` below `tools:` becomes an entry when its `# ` is taken out, and with all
+//! of them taken out the file passes `check`: what cannot be called and headings start with `##`, so that
+//! they stay comments, and an operation whose tool would have the name of another one's gets a name. Words
+//! of the document stand in comments only, each on one line.
 
 use std::{collections::HashMap, fmt::Write};
 
@@ -10,11 +11,11 @@ use super::at_allow;
 use crate::{
     allowlist::{
         Allowlist, Selector,
-        write::{comment, plain_id, scalar},
+        write::{comment, named_entry, plain_id, scalar},
     },
     diagnostic::Diagnostic,
     openapi::{Api, Operation},
-    registry,
+    registry::{self, Survey},
 };
 
 /// Longest comment beside an entry, in characters.
@@ -38,15 +39,36 @@ pub(super) struct Page<'a> {
     pub(super) head: &'a Head,
     /// What is allowed from the start.
     pub(super) allowlist: &'a Allowlist,
-    /// Why operations cannot be called, by pointer.
-    pub(super) reasons: &'a HashMap<String, String>,
+    /// Which operations cannot be called, and which need a name of their own.
+    pub(super) survey: &'a Survey,
 }
 
 /// How one operation is listed.
 struct Line {
+    mark: Mark,
     entry: Option<String>,
     comment: String,
-    allowed: bool,
+}
+
+/// Whether a line is an entry.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mark {
+    /// It is one.
+    Allowed,
+    /// It becomes one when its `# ` is taken out.
+    Allowable,
+    /// It never is.
+    Barred,
+}
+
+impl Mark {
+    fn text(self) -> &'static str {
+        match self {
+            Self::Allowed => "",
+            Self::Allowable => "# ",
+            Self::Barred => "## ",
+        }
+    }
 }
 
 impl Page<'_> {
@@ -85,13 +107,26 @@ impl Page<'_> {
     }
 
     fn warnings(&self) -> Vec<Diagnostic> {
-        let reason = |operation: &Operation| {
-            let reason = self.reasons.get(&operation.pointer)?;
-            let words = format!("`{}` stays commented out: {reason}", operation.key);
-            Some(at_allow(Diagnostic::warning(words)))
+        let barred = |operation: &Operation| {
+            let barred = |words: &str| {
+                let words = format!("`{}` stays commented out: {words}", operation.key);
+                at_allow(Diagnostic::warning(words))
+            };
+            match self.survey.reasons.get(&operation.pointer) {
+                Some(reason) => Some(barred(reason)),
+                None if self.entry(operation).0.is_some() => None,
+                None => Some(
+                    barred("it has no name of its own")
+                        .help("add the selector itself below `tools:`"),
+                ),
+            }
         };
         let chosen = self.api.operations().iter().filter(|operation| self.is_chosen(operation));
-        chosen.filter_map(reason).collect()
+        let no_upstream = self.head.upstream.is_none().then(|| {
+            Diagnostic::warning("the file does not say yet where calls go")
+                .help("take the `# ` from its line `# upstream: …` and write where, or pass `--upstream URL`")
+        });
+        chosen.filter_map(barred).chain(no_upstream).collect()
     }
 
     fn head(&self) -> String {
@@ -145,7 +180,7 @@ impl Page<'_> {
 
     fn line(&self, operation: &Operation) -> Line {
         let (entry, is_key) = self.entry(operation);
-        let reason = self.reasons.get(&operation.pointer);
+        let reason = self.survey.reasons.get(&operation.pointer);
         let mut words = Vec::new();
         if !is_key {
             words.push(operation.key.to_string());
@@ -158,8 +193,12 @@ impl Page<'_> {
         }
         let words = words.join(": ");
         let words = if operation.deprecated { format!("{words} (deprecated)") } else { words };
-        let allowed = reason.is_none() && self.is_chosen(operation);
-        Line { entry, comment: comment(&words, LONGEST), allowed }
+        let mark = match (reason, &entry) {
+            (Some(_), _) | (None, None) => Mark::Barred,
+            (None, Some(_)) if self.is_chosen(operation) => Mark::Allowed,
+            (None, Some(_)) => Mark::Allowable,
+        };
+        Line { mark, entry, comment: comment(&words, LONGEST) }
     }
 
     fn is_chosen(&self, operation: &Operation) -> bool {
@@ -169,9 +208,12 @@ impl Page<'_> {
     /// How an entry names the operation and no other one, and whether by its key: the operationId where
     /// it can stand there plainly. `None` when neither can.
     fn entry(&self, operation: &Operation) -> (Option<String>, bool) {
+        let name = self.survey.names.get(&operation.pointer);
+        let written =
+            |selector: &str, plain: String| name.map_or(plain, |name| named_entry(selector, name));
         let id = operation.id.as_deref().filter(|_| !operation.shared_id).and_then(plain_id);
         if let Some(id) = id {
-            return (Some(id.to_owned()), false);
+            return (Some(written(id, id.to_owned())), false);
         }
         let key = operation.key.to_string();
         let is_alone = |selector: &Selector| {
@@ -181,7 +223,7 @@ impl Page<'_> {
                 && picked.next().is_none()
         };
         match Selector::parse(&key) {
-            Ok(selector) if is_alone(&selector) => (Some(scalar(&key)), true),
+            Ok(selector) if is_alone(&selector) => (Some(written(&key, scalar(&key))), true),
             _ => (None, false),
         }
     }
@@ -194,7 +236,7 @@ fn write_lines(text: &mut String, lines: &[Line]) {
         let _ = match &line.entry {
             None => writeln!(text, "  ## {}", line.comment),
             Some(entry) => {
-                let mark = if line.allowed { "" } else { "# " };
+                let mark = line.mark.text();
                 let comment = &line.comment;
                 match comment.is_empty() {
                     true => writeln!(text, "  {mark}- {entry}"),

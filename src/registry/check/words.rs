@@ -11,7 +11,10 @@ use jsonschema::{
 use serde_json::Value;
 
 use super::{fault, repair};
-use crate::registry::{near, plan::ArgumentFault, text};
+use crate::{
+    diagnostic::{counted, suggestion},
+    registry::{plan::ArgumentFault, text},
+};
 
 /// Faults that are said; more help nobody.
 const MOST: usize = 20;
@@ -85,13 +88,13 @@ fn bound(kind: &Kind) -> Option<String> {
         Kind::Maximum { limit } => format!("at most {limit}"),
         Kind::ExclusiveMinimum { limit } => format!("more than {limit}"),
         Kind::ExclusiveMaximum { limit } => format!("less than {limit}"),
-        Kind::MinLength { limit } => format!("at least {limit} characters"),
-        Kind::MaxLength { limit } => format!("at most {limit} characters"),
-        Kind::MinItems { limit } => format!("at least {limit} items"),
-        Kind::MaxItems { limit } => format!("at most {limit} items"),
-        Kind::AdditionalItems { limit } => format!("at most {limit} items"),
-        Kind::MinProperties { limit } => format!("at least {limit} fields"),
-        Kind::MaxProperties { limit } => format!("at most {limit} fields"),
+        Kind::MinLength { limit } => format!("at least {}", counted(limit, "character")),
+        Kind::MaxLength { limit } => format!("at most {}", counted(limit, "character")),
+        Kind::MinItems { limit } => format!("at least {}", counted(limit, "item")),
+        Kind::MaxItems { limit } => format!("at most {}", counted(limit, "item")),
+        Kind::AdditionalItems { limit } => format!("at most {}", counted(limit, "item")),
+        Kind::MinProperties { limit } => format!("at least {}", counted(limit, "field")),
+        Kind::MaxProperties { limit } => format!("at most {}", counted(limit, "field")),
         Kind::UniqueItems => "items that differ".to_owned(),
         Kind::MultipleOf { multiple_of } => format!("a multiple of {multiple_of}"),
         _ => return None,
@@ -131,7 +134,7 @@ fn choices(options: &[Value], error: &ValidationError<'_>) -> String {
     let more = options.len().saturating_sub(CHOICES);
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
     let near = error.instance().as_str().map_or_else(String::new, |text| {
-        near::suggestion(text, options.iter().filter_map(Value::as_str))
+        suggestion(text, options.iter().filter_map(Value::as_str))
     });
     format!("expected one of {}{more}, got {}{near}", list.join(", "), shown(error.instance()))
 }

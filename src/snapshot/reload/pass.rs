@@ -21,6 +21,7 @@ use crate::{
     diagnostic::Diagnostic,
     snapshot::{
         Abandoned, Refusal, Snapshot,
+        crowd::{crowd, level},
         diff::Diff,
         live::{Failure, Stage, Swap},
     },
@@ -277,6 +278,10 @@ impl Turns {
         let at = self.status.swapped.unwrap_or_else(SystemTime::now);
         let swap = Swap::new(generation, at, (digest, took), files, diff);
         self.status.history.push(swap, self.pipeline.inputs.limits.history);
+        let n_served = served.map_or(0, |served| served.tools().count());
+        if level(snapshot.tools().count()) > level(n_served) {
+            crowd(snapshot).iter().for_each(|warning| tracing::warn!("{warning}"));
+        }
     }
 
     fn accept(&mut self) {

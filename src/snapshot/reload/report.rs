@@ -26,9 +26,10 @@ pub(super) struct Report {
 impl Report {
     /// Warns of each refusal that says something new.
     pub(super) fn refused(&mut self, refusals: &[Refusal], gate: &Gate, now: Instant) {
-        for refusal in self.news(refusals, now) {
-            tracing::warn!("{}", words(&refusal, gate.served(&refusal.toolset).is_some()));
-        }
+        let is_served = |toolset: &str| gate.served(toolset).is_some();
+        lines(&self.news(refusals, now), is_served)
+            .iter()
+            .for_each(|line| tracing::warn!("{line}"));
     }
 
     /// Remembers `refusals` in place of the ones before, and gives back those that were not among them.
@@ -77,14 +78,48 @@ impl Report {
     }
 }
 
-fn words(refusal: &Refusal, served: bool) -> String {
-    let head = match (refusal.toolset.as_str(), served) {
-        ("", _) => "nothing changes in what is served:".to_owned(),
-        (toolset, true) => format!("`{toolset}` keeps its last good version:"),
-        (toolset, false) => format!("`{toolset}` is not served:"),
+/// One text for the faults of the same toolsets: a fault of a document that several share is said once,
+/// with the names of all that it refuses.
+fn lines(refusals: &[Refusal], is_served: impl Fn(&str) -> bool) -> Vec<String> {
+    let mut texts: Vec<(Vec<&str>, Vec<&Diagnostic>)> = Vec::new();
+    let mut said = HashSet::new();
+    let all = refusals.iter().flat_map(|refusal| &refusal.diagnostics);
+    for fault in all.filter(|fault| said.insert(*fault)) {
+        let has = |refusal: &&Refusal| refusal.diagnostics.contains(fault);
+        let of = refusals.iter().filter(has).map(|refusal| refusal.toolset.as_str());
+        let of: Vec<_> = of.collect();
+        match texts.iter_mut().find(|(toolsets, _)| *toolsets == of) {
+            Some((_, faults)) => faults.push(fault),
+            None => texts.push((of, vec![fault])),
+        }
+    }
+    let text = |(toolsets, faults): (Vec<&str>, Vec<&Diagnostic>)| {
+        let faults = faults.into_iter().map(Diagnostic::snippet);
+        std::iter::once(head(&toolsets, &is_served)).chain(faults).collect::<Vec<_>>().join("\n")
     };
-    let lines = refusal.diagnostics.iter().map(Diagnostic::snippet);
-    std::iter::once(head).chain(lines).collect::<Vec<_>>().join("\n")
+    texts.into_iter().map(text).collect()
+}
+
+/// What the faults below it do to the toolsets.
+fn head(toolsets: &[&str], is_served: impl Fn(&str) -> bool) -> String {
+    if toolsets.iter().any(|name| name.is_empty()) {
+        return "nothing changes in what is served:".to_owned();
+    }
+    let (kept, missing): (Vec<_>, Vec<_>) = toolsets.iter().partition(|name| is_served(name));
+    let names = |names: &[&&str]| {
+        format!("`{}`", names.iter().map(|name| **name).collect::<Vec<_>>().join("`, `"))
+    };
+    let kept = match kept.as_slice() {
+        [] => None,
+        [_] => Some(format!("{} keeps its last good version", names(&kept))),
+        _ => Some(format!("{} keep their last good versions", names(&kept))),
+    };
+    let missing = match missing.as_slice() {
+        [] => None,
+        [_] => Some(format!("{} is not served", names(&missing))),
+        _ => Some(format!("{} are not served", names(&missing))),
+    };
+    kept.into_iter().chain(missing).collect::<Vec<_>>().join(", ") + ":"
 }
 
 /// Names of the inputs that differ from what is served, each once.
@@ -132,6 +167,11 @@ mod tests {
         assert_eq!(report.due(), Some(now + LASTING));
     }
 
+    /// What is said of refusals when the toolsets of `served` are served.
+    fn check(refusals: &[Refusal], served: &[&str], expected: &[&str]) {
+        assert_eq!(lines(refusals, |name| served.contains(&name)), expected);
+    }
+
     #[test]
     fn what_lasts_is_news_each_hour_whatever_else_changes() {
         let (mut report, start) = (Report::default(), Instant::now());
@@ -153,12 +193,36 @@ mod tests {
     fn a_warning_names_the_toolset_and_every_diagnostic() {
         let mut refused = refusal("memos", "bad");
         refused.diagnostics.push(Diagnostic::error("worse"));
-        let lines = "error: bad\nerror: worse";
-        assert_eq!(words(&refused, true), format!("`memos` keeps its last good version:\n{lines}"));
-        assert_eq!(words(&refused, false), format!("`memos` is not served:\n{lines}"));
-        refused.toolset.clear();
-        let head = "nothing changes in what is served:";
-        assert_eq!(words(&refused, false), format!("{head}\n{lines}"));
+        let mut refused = [refused];
+        let kept = "`memos` keeps its last good version:\nerror: bad\nerror: worse";
+        check(&refused, &["memos"], &[kept]);
+        check(&refused, &[], &["`memos` is not served:\nerror: bad\nerror: worse"]);
+        refused[0].toolset.clear();
+        check(&refused, &[], &["nothing changes in what is served:\nerror: bad\nerror: worse"]);
+    }
+
+    #[test]
+    fn a_fault_that_toolsets_share_is_said_once_with_all_their_names() {
+        let mut refused = [refusal("a", "torn"), refusal("b", "torn"), refusal("c", "torn")];
+        check(
+            &refused,
+            &["a", "c"],
+            &["`a`, `c` keep their last good versions, `b` is not served:\nerror: torn"],
+        );
+        refused[1].diagnostics.push(Diagnostic::error("own"));
+        check(
+            &refused,
+            &["a", "b", "c"],
+            &[
+                "`a`, `b`, `c` keep their last good versions:\nerror: torn",
+                "`b` keeps its last good version:\nerror: own",
+            ],
+        );
+        check(
+            &refused[..2],
+            &[],
+            &["`a`, `b` are not served:\nerror: torn", "`b` is not served:\nerror: own"],
+        );
     }
 
     #[test]

@@ -10,6 +10,8 @@ use std::borrow::Cow;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Number, Value};
 
+use crate::openapi::media_type;
+
 /// What RFC 3986 calls unreserved stays; all else is encoded.
 const STRICT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
@@ -62,10 +64,9 @@ pub(super) fn content<'a>(media_type: &str, value: &'a Value) -> Cow<'a, str> {
     if is_json(media_type) { Cow::Owned(value.to_string()) } else { any(value) }
 }
 
-/// `application/json`, `text/json` and everything that ends in `+json`, with or without parameters.
-pub(in crate::upstream) fn is_json(media_type: &str) -> bool {
-    let essence = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    matches!(essence.as_str(), "application/json" | "text/json") || essence.ends_with("+json")
+/// Whether a media type, with or without parameters, is JSON.
+pub(super) fn is_json(media_type: &str) -> bool {
+    media_type::is_json(&media_type::essence(media_type))
 }
 
 fn digits(number: &Number) -> String {

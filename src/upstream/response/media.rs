@@ -6,7 +6,7 @@
 
 use http::{HeaderMap, header::CONTENT_TYPE};
 
-use crate::{openapi::media_type, upstream::request::is_json};
+use crate::openapi::media_type;
 
 /// What a body claims to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,7 +53,7 @@ impl MediaType {
         let essence = self.essence.as_str();
         match essence.split_once('/') {
             None => Kind::Unsaid,
-            Some(_) if is_json(essence) => Kind::Json,
+            Some(_) if media_type::is_json(essence) => Kind::Json,
             Some(_) if media_type::is_text(essence) => Kind::Text,
             Some(("image", _)) => Kind::Image,
             Some(("audio", _)) => Kind::Audio,

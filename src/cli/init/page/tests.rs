@@ -42,8 +42,8 @@ fn page(api: &Arc<Api>, allow: &[&str]) -> Result<String, Vec<Diagnostic>> {
     let allow: Vec<_> = allow.iter().map(|selector| (*selector).to_owned()).collect();
     let allowlist = Allowlist::from_selectors("all", &allow)?;
     let head = Head { document: "../openapi.yaml".to_owned(), upstream: None };
-    let reasons = registry::uncallable(api, &Limits::default());
-    Page { api, head: &head, allowlist: &allowlist, reasons: &reasons }.write().map(|page| page.0)
+    let survey = registry::survey(api, &Limits::default());
+    Page { api, head: &head, allowlist: &allowlist, survey: &survey }.write().map(|page| page.0)
 }
 
 fn compile(api: &Arc<Api>, content: &str) -> Result<Toolset, Vec<Diagnostic>> {
@@ -73,7 +73,7 @@ fn edits(page: &str) -> impl Iterator<Item = (&str, String)> {
     })
 }
 
-/// Every edit is a valid one: it allows one operation, or the line says why it cannot be called.
+/// Every edit is a valid one that allows one operation, and so are all of them together.
 fn check_edits(name: &str, api: &Arc<Api>, every: usize) -> usize {
     let page = page(api, &[]).unwrap();
     let toolset = compile(api, &page).unwrap_or_else(|faults| panic!("{name}: {faults:?}"));
@@ -84,21 +84,16 @@ fn check_edits(name: &str, api: &Arc<Api>, every: usize) -> usize {
         if n_lines % every != 0 {
             continue;
         }
-        match compile(api, &edited) {
-            Ok(toolset) => {
-                assert_eq!(toolset.tools.len(), 1, "{name}: {line}");
-                let key = toolset.tools[0].key.to_string();
-                let shown = comment(&key, LONGEST);
-                let is_named = [scalar(&key), shown.trim_end_matches('…').to_owned()];
-                assert!(is_named.iter().any(|name| line.contains(name)), "{name}: {line}: {key}");
-                assert!(!line.contains("cannot be called: "), "{name}: {line}");
-            }
-            Err(faults) => {
-                assert!(line.contains("cannot be called: "), "{name}: {line}: {faults:?}");
-                assert!(faults.iter().all(|fault| fault.message.starts_with('`')), "{faults:?}");
-            }
-        }
+        let toolset = compile(api, &edited).unwrap_or_else(|faults| panic!("{line}: {faults:?}"));
+        assert_eq!(toolset.tools.len(), 1, "{name}: {line}");
+        let key = toolset.tools[0].key.to_string();
+        let shown = comment(&key, LONGEST);
+        let is_named = [scalar(&key), shown.trim_end_matches('…').to_owned()];
+        assert!(is_named.iter().any(|name| line.contains(name)), "{name}: {line}: {key}");
     }
+    let all = page.replace("\n  # - ", "\n  - ");
+    let toolset = compile(api, &all).unwrap_or_else(|faults| panic!("{name}: {faults:?}"));
+    assert_eq!(toolset.tools.len(), n_lines, "{name}");
     let shown = page.lines().filter(|line| line.starts_with("  ")).count();
     assert!(shown >= api.operations().len(), "{name}: {shown}");
     n_lines
@@ -123,12 +118,39 @@ tools:
 
   ## without a tag
   # - GET /a
-  # - \"GET /b #{c}\"   # cannot be called: path `/b #{c}` has a `#` in it; give the real one as `path` in the allowlist
+  ## - \"GET /b #{c}\"   # cannot be called: path `/b #{c}` has a `#` in it; give the real one as `path` in the allowlist
   ## GET /star/*: cannot be called: path `/star/*` cannot be filled: it has a literal `*`; give the real…
   # - GET /star/x
-  # - torn            # GET /torn: cannot be called: `#/components/schemas/Gone` does not exist
+  ## - torn            # GET /torn: cannot be called: `#/components/schemas/Gone` does not exist
 ";
     assert_eq!(page(&api, &["listMemos", "torn"]).unwrap(), expected);
+}
+
+#[test]
+fn tools_that_would_share_a_name_get_one_each() {
+    let document = "
+openapi: 3.0.3
+info: { title: T, version: '1' }
+paths:
+  /a:
+    get: { operationId: listTea, responses: { '204': { description: ok } } }
+    post: { operationId: list_tea, responses: { '204': { description: ok } } }
+  /list/tea:
+    get: { operationId: post_a, responses: { '204': { description: ok } } }
+  '/a/{b}':
+    get: { operationId: 'list.tea', parameters: [{ name: b, in: path, required: true, schema: {} }], responses: { '204': { description: ok } } }
+";
+    let api = read("api.yaml", document.as_bytes()).unwrap();
+    let page = page(&api, &["list_tea"]).unwrap();
+    let tools = "\
+tools:
+  # - listTea                                    # GET /a
+  # - post_a                                     # GET /list/tea
+  # - { operation: \"list.tea\", name: get_a_b }   # GET /a/{b}
+  - { operation: list_tea, name: post_a_2 }    # POST /a
+";
+    assert!(page.ends_with(tools), "{page}");
+    assert_eq!(check_edits("clashes", &api, 1), 4);
 }
 
 #[test]
@@ -146,7 +168,7 @@ fn a_selector_that_matches_nothing_names_the_nearest() {
 #[test]
 fn taking_out_one_mark_is_a_valid_edit() {
     let api = read("api.yaml", DOCUMENT.as_bytes()).unwrap();
-    assert_eq!(check_edits("own", &api, 1), 7);
+    assert_eq!(check_edits("own", &api, 1), 5);
     let commented = page(&api, &[]).unwrap();
     let upstream = commented.replacen("# upstream", "upstream", 1);
     assert!(compile(&api, &upstream).is_ok());
