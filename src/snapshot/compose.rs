@@ -225,7 +225,11 @@ impl Around<'_> {
         if !rest.doubt.of_key("upstream") {
             faults.extend(nowhere);
         }
-        faults.extend(target::headers(&rest.allowlist, self.source, self.sources.inputs.audience).err().unwrap_or_default());
+        faults.extend(
+            target::headers(&rest.allowlist, self.source, self.sources.inputs.audience)
+                .err()
+                .unwrap_or_default(),
+        );
         match documents.api(self.source, &rest.allowlist.file) {
             Ok((api, _)) => {
                 let settings = self.settings(Arc::new(registry::nowhere()));

@@ -1,19 +1,22 @@
 //! What is held back for a second although it would build: writers that may not have ended.
 //!
-//! A half-written YAML document can be sound: it only has fewer operations, or a reference that leads
-//! nowhere. A folder that is being written anew lists fewer names. Such inputs must look the same
+//! A half-written YAML document can be sound: it only has fewer operations or fields, no newline at its
+//! end, or a reference that leads nowhere. A folder that is being written anew lists fewer names. Such inputs must look the same
 //! once more a second later; this delays them, and never refuses them. Pure: times come in.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeMap, HashMap},
     ffi::OsString,
     sync::Arc,
     time::{Duration, Instant},
 };
 
+use serde_json::Value;
+
 use super::gate::Gate;
 use crate::{
     openapi::text::is_json,
+    registry::Tool,
     snapshot::{Draft, Snapshot},
     source::{Digest, Input, Sources, ToolsetSource},
 };
@@ -29,6 +32,9 @@ pub struct Facts {
     /// Keys of the operations that are tools, in order; of a refused toolset, all that its document has.
     /// Whatever else is served of a document and must not vanish by half belongs here too.
     pub operations: Vec<String>,
+    /// How many arguments and fields of answers each tool shows, by its operation's key; nothing of a
+    /// refused toolset.
+    pub fields: BTreeMap<String, usize>,
     /// Whether a local reference anywhere in its document leads nowhere.
     pub dangling: bool,
 }
@@ -39,6 +45,12 @@ impl Facts {
         let facts = |served: &crate::snapshot::Served| Self {
             toolset: served.toolset.name.clone(),
             operations: served.toolset.tools.iter().map(|tool| tool.key.to_string()).collect(),
+            fields: served
+                .toolset
+                .tools
+                .iter()
+                .map(|tool| (tool.key.to_string(), fields(tool)))
+                .collect(),
             dangling: served.toolset.api.dangling().is_some(),
         };
         snapshot.toolsets().iter().map(facts).collect()
@@ -49,9 +61,23 @@ impl Facts {
         Self {
             toolset: draft.toolset.clone(),
             operations: draft.api.operations().iter().map(|one| one.key.to_string()).collect(),
+            fields: BTreeMap::new(),
             dangling: draft.api.dangling().is_some(),
         }
     }
+}
+
+/// Arguments and fields that a tool's published schemas name, nested ones included.
+fn fields(tool: &Tool) -> usize {
+    let schemas = ["inputSchema", "outputSchema"].into_iter();
+    schemas.filter_map(|which| tool.listed.get(which)).map(named).sum()
+}
+
+/// Published schemas are only so deep.
+fn named(schema: &Value) -> usize {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let here = properties.map_or(0, |map| map.len() + map.values().map(named).sum::<usize>());
+    here + schema.get("items").map_or(0, named)
 }
 
 /// A reason to wait, in words, and until when.
@@ -145,8 +171,8 @@ fn cut_allowlist(before: &ToolsetSource, toolset: &ToolsetSource) -> Option<Susp
     cut.then(|| suspect(new, "only the beginning of what is served"))
 }
 
-/// A YAML document written in place after which an operation would vanish, or in which a reference
-/// leads nowhere though none did. JSON cut short never parses.
+/// A YAML document written in place after which an operation or a field would vanish, whose last line
+/// has not ended, or in which a reference leads nowhere though none did. JSON cut short never parses.
 fn shrunk_document(
     before: &ToolsetSource,
     toolset: &ToolsetSource,
@@ -154,14 +180,24 @@ fn shrunk_document(
     next: &Facts,
 ) -> Option<Suspect> {
     let new = toolset.document.as_ref()?;
-    let same = before.document.as_ref().is_some_and(|old| old.digest == new.digest);
-    if same || !new.in_place || is_json(new.content.as_ref().ok()?) {
+    let old = before.document.as_ref();
+    let bytes = new.content.as_ref().ok()?;
+    if old.is_some_and(|old| old.digest == new.digest) || !new.in_place || is_json(bytes) {
         return None;
+    }
+    let ended = |bytes: &[u8]| bytes.ends_with(b"\n");
+    if !ended(bytes) && old.and_then(|old| old.content.as_ref().ok()).is_some_and(|old| ended(old))
+    {
+        return Some(suspect(new, "its last line has not ended"));
     }
     let old = served.operations.len();
     let left = served.operations.iter().filter(|key| next.operations.contains(key)).count();
     if left < old {
         return Some(suspect(new, &format!("{old} → {left} operations")));
+    }
+    let fewer = |(key, n): (&String, &usize)| next.fields.get(key).is_some_and(|left| left < n);
+    if let Some((key, _)) = served.fields.iter().find(|of| fewer(*of)) {
+        return Some(suspect(new, &format!("fewer fields of {key}")));
     }
     let torn = next.dangling && !served.dangling;
     torn.then(|| suspect(new, "a reference that leads nowhere"))
@@ -179,7 +215,8 @@ mod tests {
 
     fn facts(operations: &[&str], dangling: bool) -> Vec<Facts> {
         let operations = operations.iter().map(|key| (*key).to_owned()).collect();
-        vec![Facts { toolset: "a".to_owned(), operations, dangling }]
+        let fields = BTreeMap::new();
+        vec![Facts { toolset: "a".to_owned(), operations, fields, dangling }]
     }
 
     /// Suspects after the document or the allowlist of `a` went from `old` to `new` in place.
@@ -207,6 +244,28 @@ mod tests {
         check(&["spec.txt: 2 → 1 operations"], "spec.txt", "paths: 1", "paths: 2", &other);
         let lost = &["spec.txt: a reference that leads nowhere"];
         check(lost, "spec.txt", "paths: 1", "paths: 2", &facts(&["GET /a", "GET /b"], true));
+    }
+
+    #[test]
+    fn a_document_with_fewer_fields_or_an_open_last_line_is_suspicious() {
+        let check = |expected: &[&str], new: &str, n_fields| {
+            let before = sources(&[("spec.txt", "paths: 1\n"), ("a.yaml", "document: spec.txt")]);
+            let mut gate = Gate::default();
+            gate.serve(gate.after(&before, &[]));
+            let after = sources_after(&before, &[("spec.txt", new)]);
+            let with = |n_fields| {
+                let fields = BTreeMap::from([("GET /a".to_owned(), n_fields)]);
+                vec![Facts { fields, ..facts(&["GET /a"], false).remove(0) }]
+            };
+            let suspects = suspects(&gate, &after, &with(5), &with(n_fields));
+            let words = suspects.iter().map(|suspect| suspect.words.rsplit_once(": ").unwrap().1);
+            assert_eq!(words.collect::<Vec<_>>(), expected, "{new:?} {n_fields}");
+        };
+        check(&[], "paths: 2\n", 5);
+        check(&[], "paths: 2\n", 6);
+        check(&["fewer fields of GET /a"], "paths: 2\n", 4);
+        check(&["its last line has not ended"], "paths: 2", 5);
+        check(&[], "{\"paths\": 2}", 4);
     }
 
     #[test]

@@ -106,6 +106,7 @@ fn facts(snapshot: &Snapshot) -> Vec<Facts> {
     let facts = |(toolset, text): (String, String)| Facts {
         toolset,
         operations: text.split_whitespace().map(ToOwned::to_owned).collect(),
+        fields: BTreeMap::new(),
         dangling: text.contains("lost"),
     };
     lines(snapshot).into_iter().map(facts).collect()

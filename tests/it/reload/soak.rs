@@ -72,6 +72,10 @@ async fn visit(server: std::net::SocketAddr, mut random: Random, mix: Arc<Mix>) 
             let _ = time::timeout(patience, notices.recv()).await;
         }
         client.list().await;
+        // Most say goodbye; who does not stays until it is idle for too long.
+        if random.below(20) > 0 {
+            client.end().await;
+        }
         time::sleep(Duration::from_millis(100 + random.below(400))).await;
     }
 }

@@ -103,6 +103,13 @@ impl Client {
         (status, String::from_utf8(body.to_vec()).unwrap())
     }
 
+    /// Ends the session, when there is one.
+    pub async fn end(self) {
+        if self.session.is_some() {
+            assert!(self.send("DELETE", None, None).await.status().is_success());
+        }
+    }
+
     /// The id of the newest request.
     pub fn last_id(&self) -> u64 {
         self.ids.load(Ordering::Relaxed) - 1
