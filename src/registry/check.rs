@@ -432,11 +432,11 @@ mod tests {
     fn what_must_be_given_is_not_empty() {
         let list = json!({"type": "array", "items": {"type": "string"}});
         let needed = |schema| Sample::new("GET /x").query("a!", schema);
-        fails(&needed(list.clone()), json!({"a": []}), "a: expected at least 1 items, got `[]`");
+        fails(&needed(list.clone()), json!({"a": []}), "a: expected at least 1 item, got `[]`");
         let optional = json!({"anyOf": [list.clone(), {"type": "null"}]});
-        fails(&needed(optional), json!({"a": []}), "a: expected at least 1 items, got `[]`");
+        fails(&needed(optional), json!({"a": []}), "a: expected at least 1 item, got `[]`");
         let object = json!({"type": "object", "additionalProperties": true});
-        fails(&needed(object), json!({"a": {}}), "a: expected at least 1 fields, got `{}`");
+        fails(&needed(object), json!({"a": {}}), "a: expected at least 1 field, got `{}`");
         passes(&needed(list.clone()), json!({"a": ["b"]}), json!({"a": ["b"]}));
         passes(&query(list.clone()), json!({"a": []}), json!({"a": []}));
         passes(&field(list), json!({"a": []}), json!({"a": []}));
