@@ -209,7 +209,10 @@ impl Turns {
         // A refused toolset keeps its version, so its document is asked: a writer that has not ended is no
         // failure yet.
         let mut next: Vec<_> = attempt.drafts.iter().map(Facts::of_draft).collect();
-        next.extend(facts(attempt.snapshot.as_ref()?));
+        // What is refused without a draft is not what the files say.
+        let refused =
+            |of: &Facts| attempt.refusals.iter().any(|refusal| refusal.toolset == of.toolset);
+        next.extend(facts(attempt.snapshot.as_ref()?).into_iter().filter(|of| !refused(of)));
         let suspects = suspects(&self.gate, sources, &facts(served?), &next);
         self.hold.suspicious(&suspects, now)
     }
