@@ -3,8 +3,10 @@
 //! A toolset that fails never touches another one. Two things look across: whether all toolsets share
 //! one origin (the default of `forward`), and whether two claim one name.
 
+mod clash;
+
 use std::{
-    collections::{BTreeMap, HashMap, HashSet},
+    collections::{HashMap, HashSet},
     sync::Arc,
 };
 
@@ -13,9 +15,11 @@ use crate::{
     allowlist::{self, Allowlist, Broken},
     diagnostic::Diagnostic,
     openapi::{self, Api, text::Text},
-    registry::{self, Settings, ToolName, Toolset},
+    registry::{self, Settings, Toolset},
     source::{Digest, Input, Sources, ToolsetSource},
 };
+
+pub(super) use clash::refuse_clashes;
 
 /// A toolset on its way into the snapshot.
 pub(super) struct Candidate {
@@ -330,99 +334,4 @@ impl Documents {
         };
         self.parsed.entry(input.digest).or_insert_with(parse).clone()
     }
-}
-
-/// Refuses toolsets until no two claim one name: those that changed, of several the later ones, and at
-/// the start all of them. Ends because each round takes back at least one new version.
-pub(super) fn refuse_clashes(candidates: &mut [Candidate], start: bool) {
-    loop {
-        let refused = refusals(candidates, start);
-        if refused.is_empty() {
-            return;
-        }
-        for (place, diagnostics) in refused {
-            if let Some(candidate) = candidates.get_mut(place) {
-                candidate.state = State::Refused(diagnostics);
-            }
-        }
-    }
-}
-
-fn refusals(candidates: &[Candidate], start: bool) -> BTreeMap<usize, Vec<Diagnostic>> {
-    let is_new =
-        |place: usize| candidates.get(place).is_some_and(|one| matches!(one.state, State::New(_)));
-    let mut refused: BTreeMap<usize, Vec<Diagnostic>> = BTreeMap::new();
-    for ([first, second], names) in clashes(candidates) {
-        let victims = match (is_new(first), is_new(second)) {
-            (true, true) if start => vec![first, second],
-            (true, false) => vec![first],
-            (_, true) => vec![second],
-            (false, false) => Vec::new(),
-        };
-        for victim in victims {
-            let other = if victim == first { second } else { first };
-            refused.entry(victim).or_default().extend(clash(candidates, &names, victim, other));
-        }
-    }
-    refused
-}
-
-/// Each pair of toolsets that claim the same names, with the names in list order.
-fn clashes(candidates: &[Candidate]) -> BTreeMap<[usize; 2], Vec<String>> {
-    let mut owners: HashMap<&str, usize> = HashMap::new();
-    let mut clashes: BTreeMap<[usize; 2], Vec<String>> = BTreeMap::new();
-    for (place, candidate) in candidates.iter().enumerate() {
-        for name in candidate.current().iter().flat_map(|served| names(&served.toolset)) {
-            let owner = *owners.entry(name).or_insert(place);
-            if owner != place {
-                clashes.entry([owner, place]).or_default().push(name.to_owned());
-            }
-        }
-    }
-    clashes
-}
-
-fn names(toolset: &Toolset) -> impl Iterator<Item = &str> {
-    toolset.tools.iter().flat_map(|tool| tool.names()).map(ToolName::as_str)
-}
-
-/// Clashing names that a message lists before it only counts them.
-const NAMES_SHOWN: usize = 3;
-
-fn clash(
-    candidates: &[Candidate],
-    names: &[String],
-    victim: usize,
-    other: usize,
-) -> Option<Diagnostic> {
-    let victim = &candidates.get(victim)?.current()?.toolset;
-    let other = &candidates.get(other)?.current()?.toolset;
-    let shown: Vec<_> = names.iter().take(NAMES_SHOWN).map(|name| format!("`{name}`")).collect();
-    let more = match names.len().saturating_sub(NAMES_SHOWN) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    let message = format!(
-        "`{}` and `{}` have the same tool names: {}{more}",
-        victim.file,
-        other.file,
-        shown.join(", ")
-    );
-    let help = format!(
-        "add `prefix: {}_` to `{}`{}",
-        victim.name,
-        victim.file,
-        single(victim, names).unwrap_or_default()
-    );
-    Some(Diagnostic::error(message).help(help))
-}
-
-/// The lines to paste when one name clashes.
-fn single(toolset: &Toolset, names: &[String]) -> Option<String> {
-    let [name] = names else { return None };
-    let tool = toolset.tools.iter().find(|tool| tool.name.as_str() == name)?;
-    Some(format!(
-        ", or give this one a name:\n  - operation: {}\n    name: {}_{name}",
-        tool.key, toolset.name
-    ))
 }
