@@ -158,7 +158,7 @@ impl Checker {
         })
     }
 
-    /// What it accepts.
+    /// What it accepts, in parts; [`Checker::accepted`] puts them together.
     pub fn accepts(&self) -> Accepts<'_> {
         let required = self.arguments.iter().filter(|argument| argument.required);
         Accepts {

@@ -20,27 +20,25 @@ pub struct Accepted {
 }
 
 impl Checker {
-    /// What it accepts. Arguments that are refused here may still be taken, as what they were meant to be.
+    /// What it accepts, in one piece. Arguments that are refused here may still be taken, as what they were meant to be.
     pub fn accepted(&self) -> Accepted {
-        let mut arguments = self.schema.root.as_object().cloned().unwrap_or_default();
-        let required = self.arguments.iter().filter(|argument| argument.required);
-        let required: Vec<&str> = required.map(|argument| argument.name.as_str()).collect();
-        if !required.is_empty() {
-            arguments.insert("required".into(), json!(required));
+        let parts = self.accepts();
+        let mut arguments = parts.arguments.as_object().cloned().unwrap_or_default();
+        if !parts.required.is_empty() {
+            arguments.insert("required".into(), json!(parts.required));
         }
-        if !self.together.is_empty() {
+        if !parts.together.is_empty() {
             let fields = self.arguments.iter().filter(|one| one.place == Place::Field);
-            let each = fields.map(|field| (field.name.clone(), json!(self.together)));
+            let each = fields.map(|field| (field.name.clone(), json!(parts.together)));
             arguments.insert("dependentRequired".into(), Value::Object(each.collect()));
         }
-        if !self.one_of.is_empty() {
-            let each = self.one_of.iter().map(|name| json!({ "required": [name] }));
+        if !parts.one_of.is_empty() {
+            let each = parts.one_of.iter().map(|name| json!({ "required": [name] }));
             arguments.insert("anyOf".into(), each.collect());
         }
-        let body = self.whole.as_ref().map(|whole| whole.rules.clone());
         Accepted {
             arguments: self.schema.alone(Value::Object(arguments)),
-            body: body.map(|rules| self.schema.alone(rules)),
+            body: parts.rules.map(|rules| self.schema.alone(rules.clone())),
         }
     }
 }
