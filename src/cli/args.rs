@@ -27,6 +27,7 @@ const ALLOWLISTS: Flag =
     Flag { id: "allowlists", long: "--allowlists", variable: "TOOLGATE_ALLOWLISTS" };
 const ALLOW: Flag = Flag { id: "allow", long: "--allow", variable: "TOOLGATE_ALLOW" };
 const UPSTREAM: Flag = Flag { id: "upstream", long: "--upstream", variable: "TOOLGATE_UPSTREAM" };
+const CA_FILE: Flag = Flag { id: "ca_file", long: "--ca-file", variable: "TOOLGATE_CA_FILE" };
 const LIMIT: Flag = Flag { id: "limit", long: "--limit", variable: "TOOLGATE_LIMIT" };
 const LISTEN: Flag = Flag { id: "listen", long: "--listen", variable: "TOOLGATE_LISTEN" };
 const STDIO: Flag = Flag { id: "stdio", long: "--stdio", variable: "TOOLGATE_STDIO" };
@@ -218,7 +219,7 @@ pub(super) fn inputs_of_allowlists(
 
 /// The first flag of [`InputArgs`] that was typed, of those that say what is allowed or of all.
 pub(super) fn typed_input(matches: &ArgMatches, only_allowing: bool) -> Option<&'static str> {
-    let flags = [ALLOW, ALLOWLISTS, DOCUMENT, UPSTREAM, LIMIT];
+    let flags = [ALLOW, ALLOWLISTS, DOCUMENT, UPSTREAM, CA_FILE, LIMIT];
     let asked = flags.iter().take(if only_allowing { 2 } else { flags.len() });
     let is_typed = |flag: &&Flag| Given(matches).origin(**flag) == Some(Origin::Typed);
     asked.into_iter().find(is_typed).map(|flag| flag.long)

@@ -115,6 +115,8 @@ fn what_is_no_side_of_a_diff_exits_with_2() {
     check(&workspace, &["empty.yaml", "saved.json"], 2, &["empty.yaml"]);
     let flag = ["saved.json", "saved.json", UPSTREAM];
     check(&workspace, &flag, 2, &["`--upstream` has no effect beside OLD and NEW"]);
+    let flag = ["saved.json", "saved.json", "--ca-file=ca.pem"];
+    check(&workspace, &flag, 2, &["`--ca-file` has no effect beside OLD and NEW"]);
     check(
         &workspace,
         &["http://127.0.0.1:1/a.json", "saved.json", "--allow=GET *"],
