@@ -1,8 +1,7 @@
 use std::{
     fs,
     os::unix::fs::{PermissionsExt, symlink},
-    process::{Command, Output, Stdio},
-    time::{Duration, Instant},
+    process::Output,
 };
 
 use serde_json::{Value, json};
@@ -23,14 +22,8 @@ tools:
 docs: false
 ";
 
-fn command(workspace: &Workspace, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_toolgate"));
-    command.current_dir(workspace.path("")).env_clear().args(arguments).stdin(Stdio::null());
-    command
-}
-
 fn run(workspace: &Workspace, arguments: &[&str]) -> (Option<i32>, String) {
-    let Output { status, stdout, stderr } = command(workspace, arguments).output().unwrap();
+    let Output { status, stdout, stderr } = workspace.command(arguments).output().unwrap();
     let said = [stdout, stderr].map(|bytes| String::from_utf8(bytes).unwrap()).concat();
     (status.code(), said)
 }
@@ -160,7 +153,7 @@ const UPSTREAM: [&str; 2] = ["--upstream", "http://127.0.0.1:9"];
 fn check_has_one_json_object_for_good_and_bad() {
     let workspace = workspace(LIST);
     let object = |more: &[&str]| -> (Option<i32>, Value) {
-        let output = command(&workspace, &[&["check", "--json"], more].concat()).output().unwrap();
+        let output = workspace.command(&[&["check", "--json"], more].concat()).output().unwrap();
         (output.status.code(), serde_json::from_slice(&output.stdout).unwrap())
     };
     let toolset =
@@ -201,18 +194,11 @@ fn check_start_and_reload_say_the_same() {
     let log = fs::File::create(workspace.path("log")).unwrap();
     let serve =
         [&["serve", "--listen", "127.0.0.1:0", "--log-format", "text"], &UPSTREAM[..]].concat();
-    let mut server = command(&workspace, &serve).stderr(log).spawn().unwrap();
-    let logged = |words: &str| {
-        let start = Instant::now();
-        while !workspace.read("log").contains(words) && start.elapsed() < Duration::from_secs(20) {
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        workspace.read("log")
-    };
-    logged("listening on");
+    let mut server = workspace.command(&serve).stderr(log).spawn().unwrap();
+    workspace.logged("listening on");
     let broken = LIST.replace("MemoService_GetMemo ", "MemoService_GetMem ");
     workspace.write(FILE, &broken.replace("docs: false", "  - GET /nowhere"));
-    let log = logged("`GET /nowhere`");
+    let log = workspace.logged("`GET /nowhere`");
     server.kill().unwrap();
     server.wait().unwrap();
     let checked = run(&workspace, &[&["check"], &UPSTREAM[..]].concat());

@@ -1,8 +1,4 @@
-use std::{
-    fs,
-    process::{Command, Output, Stdio},
-    time::{Duration, Instant},
-};
+use std::{fs, process::Output};
 
 use serde_json::Value;
 use toolgate::{allowlist, openapi::text::Text};
@@ -11,14 +7,8 @@ use crate::support::Workspace;
 
 const UPSTREAM: [&str; 2] = ["--upstream", "http://127.0.0.1:9"];
 
-fn command(workspace: &Workspace, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_toolgate"));
-    command.current_dir(workspace.path("")).env_clear().args(arguments).stdin(Stdio::null());
-    command
-}
-
 fn said(workspace: &Workspace, arguments: &[&str]) -> (Option<i32>, String) {
-    let Output { status, stderr, .. } = command(workspace, arguments).output().unwrap();
+    let Output { status, stderr, .. } = workspace.command(arguments).output().unwrap();
     (status.code(), String::from_utf8(stderr).unwrap())
 }
 
@@ -119,17 +109,10 @@ fn a_reload_names_all_that_a_shared_document_refuses_in_one_warning() {
     workspace.write("allowlists/second.yaml", &second);
     let log = fs::File::create(workspace.path("log")).unwrap();
     let serve = ["serve", "--listen", "127.0.0.1:0", "--log-format", "text"];
-    let mut server = command(&workspace, &serve).stderr(log).spawn().unwrap();
-    let logged = |words: &str| {
-        let start = Instant::now();
-        while !workspace.read("log").contains(words) && start.elapsed() < Duration::from_secs(20) {
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        workspace.read("log")
-    };
-    logged("listening on");
+    let mut server = workspace.command(&serve).stderr(log).spawn().unwrap();
+    workspace.logged("listening on");
     workspace.replace("openapi.yaml", "openapi: 3.0.3\npaths: 1\n");
-    let log = logged("openapi.yaml:2:1");
+    let log = workspace.logged("openapi.yaml:2:1");
     server.kill().unwrap();
     server.wait().unwrap();
     assert!(log.contains("`api`, `second` keep their last good versions:"), "{log}");
@@ -154,7 +137,7 @@ fn initialised(document: &str) {
     workspace.write("openapi.yaml", &text);
     for allow in [&[][..], &["--allow", "* /*"]] {
         let init = [&["init", "openapi.yaml"], allow].concat();
-        let output = command(&workspace, &init).output().unwrap();
+        let output = workspace.command(&init).output().unwrap();
         let (page, said) =
             [output.stdout, output.stderr].map(|b| String::from_utf8(b).unwrap()).into();
         assert!(output.status.success(), "{said}");
@@ -167,7 +150,7 @@ fn initialised(document: &str) {
         let (code, said) = self::said(&workspace, &["check"]);
         assert_eq!((code, said.as_str()), (Some(0), ""), "{all}");
         let n_entries = all.lines().filter(|line| line.starts_with("  - ")).count();
-        let tools = command(&workspace, &["tools"]).output().unwrap();
+        let tools = workspace.command(&["tools"]).output().unwrap();
         let listed = String::from_utf8(tools.stdout).unwrap();
         assert!(listed.contains(&format!("\n{n_entries} tools, ")), "{listed}");
     }
@@ -194,7 +177,7 @@ fn a_long_list_is_warned_of_and_served() {
     workspace.write("allowlists/api.yaml", &format!("{HEAD}deny: [GET /p40]\ntools: ['* /*']\n"));
     assert_eq!(said(&workspace, &["check"]), (Some(0), String::new()));
     workspace.write("allowlists/api.yaml", &format!("{HEAD}tools: [GET /p0]\n"));
-    let tools = command(&workspace, &["tools"]).output().unwrap();
+    let tools = workspace.command(&["tools"]).output().unwrap();
     let listed = String::from_utf8(tools.stdout).unwrap();
     assert!(listed.contains("api: 1 tool → ") && listed.contains("\n1 tool, "), "{listed}");
 }

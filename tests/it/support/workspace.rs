@@ -4,7 +4,10 @@ use std::{
     fs,
     net::SocketAddr,
     path::{Path, PathBuf},
+    process::{Command, Stdio},
     sync::Arc,
+    thread,
+    time::{Duration, Instant},
 };
 
 use tempfile::TempDir;
@@ -54,6 +57,22 @@ impl Workspace {
         let beside = self.path(&format!("{name}.new"));
         fs::write(&beside, text).unwrap();
         fs::rename(beside, self.path(name)).unwrap();
+    }
+
+    /// The binary with these arguments, in this folder and with nothing in its environment.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_toolgate"));
+        command.current_dir(self.path("")).env_clear().args(arguments).stdin(Stdio::null());
+        command
+    }
+
+    /// The file `log` once these words stand in it, or after 20 s.
+    pub fn logged(&self, words: &str) -> String {
+        let start = Instant::now();
+        while !self.read("log").contains(words) && start.elapsed() < Duration::from_secs(20) {
+            thread::sleep(Duration::from_millis(20));
+        }
+        self.read("log")
     }
 
     /// A builder over the folder, without an upstream.
