@@ -359,6 +359,27 @@ mod tests {
     }
 
     #[test]
+    fn a_union_of_any_size_costs_little() {
+        let fan: Map<_, _> = (0..9)
+            .map(|n| {
+                let next = json!({"$ref": format!("#/components/schemas/L{}", (n + 1) % 9)});
+                (format!("L{n}"), json!({"allOf": vec![next; 8]}))
+            })
+            .collect();
+        let resolve =
+            |reference: &str| Ok(Arc::new(fan[reference.rsplit('/').next().unwrap()].clone()));
+        let view = View::new(&resolve);
+        let one = json!({"oneOf": [{"$ref": "#/components/schemas/L0"}, {"type": "string", "minLength": 1}]});
+        assert!(Bundle::new(&view).add(&one).unwrap().get("oneOf").is_some());
+        let member = |n: usize| {
+            let values: Vec<_> = (0..300).map(|value| n * 300 + value).collect();
+            json!({"type": "object", "properties": {"k": {"enum": values}}, "required": ["k"]})
+        };
+        let wide = json!({"oneOf": (0..200).map(member).collect::<Vec<_>>()});
+        assert!(Bundle::new(&view).add(&wide).unwrap().get("oneOf").is_some());
+    }
+
+    #[test]
     fn published_formats_are_asserted() {
         check(json!({"format": "uuid"}), json!("9c5b94b1-35ad-49bb-b118-8e8fc24abf80"), json!("x"));
         check(json!({"format": "date"}), json!("2025-01-31"), json!("31.1.2025"));

@@ -5,7 +5,7 @@
 //! constants in both), no value that the API wants would ever fit exactly one; such a `oneOf` is
 //! checked as `anyOf`. Everything else is checked as the document says.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
@@ -13,6 +13,10 @@ use crate::registry::view::View;
 
 /// `allOf` within `allOf` that is looked into.
 const DEPTH: usize = 8;
+/// Parts of one member that are looked into: within each other they multiply. Real ones have a few.
+const PARTS: usize = 64;
+/// Pairs of members that are held against each other; the members of a real union are a few dozen.
+const PAIRS: usize = 10_000;
 
 /// What demands no more than a kind of value.
 const OPEN: [&str; 15] = [
@@ -51,35 +55,44 @@ pub(super) fn settle(view: &View<'_>, raw: &Map<String, Value>, sound: &mut Map<
     }
 }
 
-/// Whether no member is open to what another one describes.
+/// Whether no member is open to what another one describes, as far as a bounded look tells.
 fn tells_apart(view: &View<'_>, members: &[Value]) -> bool {
     let members: Vec<_> = members.iter().map(|member| Member::read(view, member)).collect();
-    !members.iter().enumerate().any(|(at, member)| {
-        let mut others = members.iter().enumerate().filter(|(other, _)| *other != at);
-        others.any(|(_, other)| member.is_open_to(other))
-    })
+    let open = members.iter().enumerate().filter(|(_, member)| member.open);
+    let mut pairs = open.flat_map(|(at, member)| {
+        let others = members.iter().enumerate().filter(move |(other, _)| *other != at);
+        others.map(move |(_, other)| (member, other))
+    });
+    !pairs.by_ref().take(PAIRS).any(|(member, other)| member.is_open_to(other))
 }
 
 /// What a member demands, through its references and `allOf`.
 struct Member {
     /// It demands nothing but what stands in the other fields.
     open: bool,
-    /// Each part of it; a value must be of all their kinds.
-    parts: Vec<Value>,
-    required: Vec<String>,
-    /// The values that a property may have, where they are listed.
-    constants: BTreeMap<String, Vec<Value>>,
+    /// How many more parts are looked into; one that has more is not open.
+    left: usize,
+    /// The kinds that each part names; a value must be of all of them.
+    kinds: Vec<BTreeSet<&'static str>>,
+    required: BTreeSet<String>,
+    /// The values that a property may have, where they are listed, as JSON.
+    constants: BTreeMap<String, BTreeSet<String>>,
 }
 
 impl Member {
     fn read(view: &View<'_>, schema: &Value) -> Self {
-        let (parts, required) = (Vec::new(), Vec::new());
-        let mut member = Self { open: true, parts, required, constants: BTreeMap::new() };
+        let (kinds, required, constants) = (Vec::new(), BTreeSet::new(), BTreeMap::new());
+        let mut member = Self { open: true, left: PARTS, kinds, required, constants };
         member.absorb(view, schema, DEPTH);
         member
     }
 
     fn absorb(&mut self, view: &View<'_>, schema: &Value, depth: usize) {
+        let Some(left) = self.left.checked_sub(1) else {
+            self.open = false;
+            return;
+        };
+        self.left = left;
         let schema = view.core(schema);
         let Value::Object(map) = &schema else {
             self.open &= schema == true;
@@ -104,50 +117,48 @@ impl Member {
                 (keyword, _) => self.open &= OPEN.contains(&keyword) || keyword.starts_with("x-"),
             }
         }
-        self.parts.push(schema);
+        self.kinds.extend(kinds(&schema));
     }
 
     fn is_open_to(&self, other: &Self) -> bool {
-        let kinds = |a: &Value| other.parts.iter().all(|b| share_a_kind(a, b));
         self.open
-            && self.required.iter().all(|name| other.required.contains(name))
-            && self.parts.iter().all(kinds)
+            && self.required.is_subset(&other.required)
+            && self.kinds.iter().all(|a| other.kinds.iter().all(|b| !a.is_disjoint(b)))
             && !self.required.iter().any(|name| self.differs(other, name))
     }
 
     /// Whether the constants of a property tell the two apart.
     fn differs(&self, other: &Self, name: &str) -> bool {
-        match (self.constants.get(name), other.constants.get(name)) {
-            (Some(mine), Some(theirs)) => !mine.iter().any(|value| theirs.contains(value)),
-            _ => false,
-        }
+        let both = self.constants.get(name).zip(other.constants.get(name));
+        both.is_some_and(|(mine, theirs)| mine.is_disjoint(theirs))
     }
 }
 
-fn constants(schema: &Value) -> Option<Vec<Value>> {
-    let listed = schema.get("enum").and_then(Value::as_array).cloned();
-    listed.or_else(|| Some(vec![schema.get("const")?.clone()]))
-}
-
-/// Whether some value may be of both.
-fn share_a_kind(a: &Value, b: &Value) -> bool {
-    match (kinds(a), kinds(b)) {
-        (Some(a), Some(b)) => a.iter().any(|kind| b.contains(kind)),
-        _ => true,
+fn constants(schema: &Value) -> Option<BTreeSet<String>> {
+    if let Some(listed) = schema.get("enum").and_then(Value::as_array) {
+        return Some(listed.iter().map(Value::to_string).collect());
     }
+    Some(BTreeSet::from([schema.get("const")?.to_string()]))
 }
 
 /// The kinds of value that a schema names; `None` when it may be any. An integer is a number.
-fn kinds(schema: &Value) -> Option<Vec<&str>> {
+fn kinds(schema: &Value) -> Option<BTreeSet<&'static str>> {
     if let Some(listed) = schema.get("enum").and_then(Value::as_array) {
         return Some(listed.iter().map(kind).collect());
     }
-    let number = |kind| if kind == "integer" { "number" } else { kind };
     match schema.get("type")? {
-        Value::String(kind) => Some(vec![number(kind)]),
-        Value::Array(kinds) => Some(kinds.iter().filter_map(Value::as_str).map(number).collect()),
+        Value::String(word) => Some(named(word).into_iter().collect()),
+        Value::Array(words) => {
+            Some(words.iter().filter_map(Value::as_str).filter_map(named).collect())
+        }
         _ => None,
     }
+}
+
+fn named(word: &str) -> Option<&'static str> {
+    let kinds = ["null", "boolean", "number", "string", "array", "object"];
+    let word = if word == "integer" { "number" } else { word };
+    kinds.into_iter().find(|kind| *kind == word)
 }
 
 fn kind(value: &Value) -> &'static str {
