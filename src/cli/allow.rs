@@ -57,7 +57,7 @@ Examples:
   toolgate allow tag:MemoService --file allowlists/memos.yaml --yes
 
 A line that `toolgate init` commented out loses its `# `; else one line is added. The rest of the
-file stays as it is, and nothing is written that `toolgate check` would refuse.
+file stays as it is, and nothing is written that makes `toolgate check` refuse a sound file.
 Exit code: 0 done, or nothing to do; 1 not agreed to; 2 refused.";
 
 impl Allow {

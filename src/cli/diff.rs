@@ -48,9 +48,10 @@ Examples:
   toolgate diff v1.yaml v2.yaml --allow 'GET *' --upstream http://localhost
 
 Breaking is what may fail a caller of the old tools: a tool, an argument or a field of a reply
-that is gone or renamed, an argument that takes less, a call that goes elsewhere, and whatever
-cannot be proved safe. Exit code 0: nothing breaks, 1: something does, 2: an input is wrong.
-A saved list holds what clients see; rules that they do not see need inputs on both sides.";
+that is gone or renamed, an argument that takes less, and what it cannot judge.
+Exit code 0: nothing breaks, 1: something does, 2: an input is wrong.
+A saved list holds what clients see; rules that they do not see, and where calls go, need inputs on
+both sides.";
 
 impl DiffArgs {
     pub(super) fn run(self, matches: &ArgMatches) -> Result<Exit, Failure> {
